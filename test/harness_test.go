@@ -21,9 +21,13 @@ import (
 
 	"secateur/internal/app"
 	"secateur/internal/config"
+	"secateur/internal/mcp/confine"
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == confine.Word {
+		os.Exit(confine.Main(os.Args[2:]))
+	}
 	if script := os.Getenv(peerScript); script != "" {
 		playPeer(script)
 		return

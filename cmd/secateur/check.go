@@ -16,6 +16,7 @@ func newCheck(w world) *cobra.Command {
 		Short: "Validate the configuration: every mistake with file, line and key",
 		Long: `check reads FILE, or the configuration that 'serve' would use, and reports every mistake in it.
 It judges the file, not the machine: commands are not looked for and addresses not called.
+Of servers with a sandbox it says what they may touch.
 A variable that is not set counts, although 'serve' leaves out only the server that needs it.
 
 With --explain it says whether a caller may have something, which rule of [[acl]] decides and why
@@ -54,6 +55,7 @@ Exit status 3 if there is a mistake.`,
 				return exitError{exitConfig, fmt.Errorf("%s in %s", plural(len(mistakes), "mistake"), l.name())}
 			}
 			fmt.Fprintf(w.out, "%s: ok, %s\n", l.name(), plural(len(l.Servers), "server"))
+			w.printSandboxes(l.Config)
 			return nil
 		},
 	}

@@ -109,11 +109,14 @@ func configFindings(l loaded) (all []doctor.Finding) {
 
 // checksOf are the checks of a configuration without mistakes.
 func (w world) checksOf(ctx context.Context, cfg *config.Config) (checks []doctor.Check) {
-	opt := app.Options{Config: cfg, Version: version, Environ: w.environ, Home: w.home, StateDir: w.stateDir}
+	opt := w.appOptions(cfg)
 	running := w.runningServers(ctx, cfg)
 	for _, s := range cfg.Servers {
 		if s.Disabled || s.Builtin != "" || s.Unready != "" {
 			continue
+		}
+		if s.Sandbox.On() {
+			checks = append(checks, func(context.Context) []doctor.Finding { return sandboxFindings(opt, s) })
 		}
 		shake := w.handshake(opt, s, running)
 		if len(s.Command) > 0 {
@@ -214,6 +217,9 @@ func (w world) handshake(opt app.Options, set upstream.Settings, running map[str
 		f.Level, f.Cause, f.Fix = doctor.Fail, whyNot(set.ID, err), "run its command by hand, or raise startup_timeout"
 		if len(shaken.Stderr) > 0 {
 			f.Cause += "; its output: " + oneLine(strings.Join(shaken.Stderr, " | "))
+		}
+		if set.Sandbox.On() {
+			f.Fix = "its sandbox may keep something from it: 'secateur check' says what it reaches, sandbox = \"off\" tries it without; or " + f.Fix
 		}
 		if shaken.Starting {
 			f.Level, f.Fix = doctor.Warn, "look again in a moment: it may still be installing itself; startup_timeout says how long calls wait for it"

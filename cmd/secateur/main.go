@@ -6,9 +6,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"secateur/internal/mcp/confine"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == confine.Word {
+		os.Exit(confine.Main(os.Args[2:]))
+	}
 	guardMemory()
 	ctx, i := newInterrupts()
 	w := system()

@@ -92,11 +92,15 @@ func (w world) showServer(flags daemonFlags, s admin.Server, raw []byte) error {
 		{"restarts", strconv.Itoa(s.Restarts)},
 		{"lists", fmt.Sprintf("%s, %s, %s: %s", plural(s.Tools, "tool"), plural(s.Resources, "resource"), plural(s.Prompts, "prompt"), plural(s.Tokens, "token"))},
 		{"in flight", plural(s.InFlight, "call")},
+		{"sandbox", s.Sandbox},
 		{"last error", lastError(s)},
 	} {
 		if line[1] != "" {
 			fmt.Fprintf(w.out, "  %-10s  %s\n", line[0], line[1])
 		}
+	}
+	for _, gap := range s.SandboxGaps {
+		fmt.Fprintf(w.out, "  sandbox     not enforced: %s\n", gap)
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(w.out, "  problem     %s\n", oneLine(p))

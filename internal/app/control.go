@@ -15,6 +15,7 @@ import (
 	"secateur/internal/access/pins"
 	"secateur/internal/llm/tokens"
 	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/confine"
 	"secateur/internal/mcp/pool"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/ops/admin"
@@ -164,12 +165,14 @@ func (a *App) controlServer(st pool.Status) admin.Server {
 	s := admin.Server{
 		ID: st.ID, State: string(st.State), Era: string(st.Era), Protocol: st.Protocol, Uptime: age(st.Up), Restarts: st.Restarts,
 		LastError: st.LastError, InFlight: st.InFlight, Tools: st.Tools, Resources: st.Resources, Prompts: st.Prompts, Problems: problemsOf(st),
+		SandboxGaps: []string{},
 	}
 	if st.PID > 0 {
 		s.PID = &st.PID
 	}
 	if d, ok := a.servers.Details(st.ID); ok {
 		s.Transport = transportOf(d.Settings)
+		s.Sandbox, s.SandboxGaps = sandboxOf(d.Settings, confine.Detect())
 		for _, items := range [][][]byte{d.Lists.Tools, d.Lists.Resources, d.Lists.Templates, d.Lists.Prompts} {
 			for _, item := range items {
 				s.Tokens += definitionTokens(item)

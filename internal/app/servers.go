@@ -102,6 +102,7 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 		Kill:            gen.opt.Kill,
 		Stderr:          gen.stderrOf(set.ID),
 		BaseEnv:         child.BaseEnv(gen.opt.Environ, set.PassEnv...),
+		Sandboxes:       gen.opt.sandboxes(),
 		ResponseTimeout: gen.cfg.ResponseTimeout,
 		Budget:          gen.budget,
 		MaxMessageBytes: int(gen.cfg.MaxMessageBytes),

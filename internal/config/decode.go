@@ -99,9 +99,13 @@ func (d *decoder) leaveOut(servers []upstream.Settings) {
 	}
 }
 
+// shorthand is a table or a list in whose place a word may be written.
+type shorthand interface{ SetShort(word string) error }
+
 var (
 	durationType        = reflect.TypeFor[time.Duration]()
 	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
+	shorthandType       = reflect.TypeFor[shorthand]()
 	// A list is accepted in place of a single one.
 	globsType = reflect.TypeFor[access.Globs]()
 )
@@ -120,6 +124,12 @@ func (d *decoder) decode(n *node, v reflect.Value, at spot) {
 	case t == globsType && n.kind == kindString:
 		if text, ok := d.text(n, at); ok {
 			v.Set(reflect.ValueOf(access.Globs{text}))
+		}
+	case n.kind == kindString && reflect.PointerTo(t).Implements(shorthandType):
+		if text, ok := d.text(n, at); ok {
+			if err := v.Addr().Interface().(shorthand).SetShort(text); err != nil {
+				d.complain(at, "%v", err)
+			}
 		}
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
 		if text, ok := d.text(n, at); ok {
@@ -399,8 +409,12 @@ func (d *decoder) wrongKind(n *node, at spot, want string) {
 
 // itemName names the items of a list of this type.
 func itemName(t reflect.Type) string {
-	if t.Kind() == reflect.Struct {
+	switch t.Kind() {
+	case reflect.Struct:
 		return "table"
+	case reflect.Int:
+		return "number"
+	default:
+		return "string"
 	}
-	return "string"
 }

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"secateur/internal/mcp/confine"
+)
 
 // keyInfo documents a key for people and editors.
 type keyInfo struct {
@@ -61,6 +65,16 @@ var keys = map[string]keyInfo{
 	"servers[].env":                 {doc: "Variables of the child, beside a base: PATH, HOME, LANG, TMPDIR, display, XDG, ssh agent, Docker, proxy and CA variables."},
 	"servers[].pass_env":            {doc: "Patterns of further variables that the child gets from our environment, such as KUBECONFIG or AWS_*."},
 	"servers[].cwd":                 {doc: "Working directory of the child. Empty: ours. ~ is the home directory."},
+	"servers[].sandbox":             {doc: "What the child may touch, enforced by Linux: a profile or a table. package: its own working directory and home, the network. files: also the paths that its arguments name. offline: as files, without a network. off: everything.", enum: confine.Profiles},
+	"servers[].sandbox.profile":     {doc: "Begins with what this profile allows. Empty: only what the other keys name, and system directories.", enum: confine.Profiles},
+	"servers[].sandbox.read":        {doc: "Paths that it may read, from its working directory on. ~ is your home directory."},
+	"servers[].sandbox.write":       {doc: "Paths that it may read and write."},
+	"servers[].sandbox.net":         {doc: "any, none, or TCP ports that it may connect to. Left out: as the profile says, else none.", enum: []string{confine.NetAny, confine.NetNone}},
+	"servers[].sandbox.sockets":     {doc: "It may use Unix sockets: ssh agent, D-Bus, Docker. They lead out of the sandbox."},
+	"servers[].sandbox.processes":   {doc: "Processes and threads that it may add to those of the machine. 0: 1024. Linux does not limit root.", least: new(0.0), absent: confine.DefaultProcesses},
+	"servers[].sandbox.files":       {doc: "Open files of one process. 0: 8192.", least: new(0.0), absent: confine.DefaultFiles},
+	"servers[].sandbox.memory_mb":   {doc: "Address space of one process in MiB. 0: no limit. Node needs much more than it uses.", least: new(0.0)},
+	"servers[].sandbox_required":    {doc: "Starts the server only if the system can enforce its whole sandbox."},
 	"servers[].disabled":            {doc: "Keeps the entry, but never starts or calls the server."},
 	"servers[].startup_timeout":     {doc: "Seconds from start to the end of the handshake. 0: 20.", least: new(0.0)},
 	"servers[].shutdown_grace":      {doc: "Seconds between the steps of stopping a child. 0: 3.", least: new(0.0)},

@@ -71,6 +71,10 @@ func schemaOf(v reflect.Value, pattern string) *schema {
 	case t == globsType:
 		text := &schema{Type: "string"}
 		s.AnyOf = []*schema{text, {Type: "array", Items: text}}
+	case reflect.PointerTo(t).Implements(shorthandType):
+		long := &schema{Description: info.doc}
+		long.fill(v, pattern)
+		s.OneOf, s.Enum = []*schema{long, {Type: "string", Enum: info.enum}}, nil
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
 		s.Type = "string"
 		if m, ok := reflect.TypeAssert[encoding.TextMarshaler](v); ok {

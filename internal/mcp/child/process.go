@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/mcp/confine"
 	"secateur/internal/secret"
 )
 
@@ -27,6 +28,7 @@ type Program struct {
 	Dir     string                 // working directory; empty: ours
 	Grace   time.Duration          // time between the steps of stopping it
 	Kill    <-chan struct{}        // closed to make Stop kill it immediately; nil: never
+	Sandbox *Sandbox               // nil: it has all our rights
 	Log     *slog.Logger
 	// gets each line of its standard error, secrets masked; nil: discarded
 	Stderr func(line string)
@@ -62,8 +64,14 @@ func Start(p Program) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	cmd := &exec.Cmd{Path: path, Args: p.Command, Env: env, Dir: p.Dir}
+	box, err := p.confine(cmd, marker)
+	if err != nil {
+		return nil, err
+	}
+	defer box.close()
 	child := &Process{
-		cmd:    &exec.Cmd{Path: path, Args: p.Command, Env: env, Dir: p.Dir},
+		cmd:    cmd,
 		kill:   p.Kill,
 		tail:   &stderrTail{log: p.Log, secrets: secretsOf(p.Env), heard: p.Stderr},
 		ended:  make(chan struct{}),
@@ -78,6 +86,11 @@ func Start(p Program) (*Process, error) {
 	err = <-started
 	for _, theirs := range []any{child.cmd.Stdin, child.cmd.Stdout, child.cmd.Stderr} {
 		_ = theirs.(*os.File).Close()
+	}
+	if err == nil {
+		if err = box.failure(); err != nil {
+			<-child.exited
+		}
 	}
 	if err != nil {
 		_, _, _ = child.Stdin.Close(), child.Stdout.Close(), child.stderr.Close()
@@ -217,9 +230,14 @@ func within(done <-chan struct{}, limit time.Duration) bool {
 // startError explains to people why a program does not start.
 func startError(p Program, err error) error {
 	name := p.Command[0]
+	if failed, ok := errors.AsType[*confine.SetupError](err); ok {
+		return failed
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("command %q is not there, or the interpreter that its first line names is not", name)
+	case errors.Is(err, fs.ErrPermission) && p.Sandbox != nil:
+		return fmt.Errorf("command %q may not be executed, or its sandbox does not reach it: 'secateur check' says what it reaches", name)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("command %q may not be executed", name)
 	default:

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"secateur/internal/mcp/child/childtest"
+	"secateur/internal/mcp/confine"
 	"secateur/internal/secret"
 )
 
@@ -35,6 +36,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == confine.Word {
+		os.Exit(confine.Main(os.Args[2:]))
+	}
+	if attack := os.Getenv(attackVariable); attack != "" {
+		os.Exit(hostile(attack))
+	}
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(play(role))
 	}

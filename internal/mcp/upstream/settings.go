@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"secateur/internal/access/oauth"
+	"secateur/internal/mcp/confine"
 	"secateur/internal/secret"
 )
 
@@ -26,6 +27,10 @@ type Settings struct {
 	PassEnv []string `toml:"pass_env" json:"pass_env"`
 	// working directory of the child; empty: ours
 	Cwd string `toml:"cwd" json:"cwd"`
+	// what the child may touch; nil: all that we may
+	Sandbox *confine.Settings `toml:"sandbox" json:"sandbox"`
+	// start it only if the system can enforce its whole sandbox
+	SandboxRequired bool `toml:"sandbox_required" json:"sandbox_required"`
 	// listed, but never started or called
 	Disabled bool `toml:"disabled" json:"disabled"`
 	// limit from start to the end of the handshake; 0: 20 s
@@ -192,6 +197,9 @@ func (s Settings) validateKind() error {
 		}
 		if s.Cwd != "" {
 			errs = append(errs, errors.New("cwd: is for a server with a command"))
+		}
+		if s.Sandbox != nil || s.SandboxRequired {
+			errs = append(errs, errors.New("sandbox: is for a server with a command"))
 		}
 		if s.Framing != "" && s.Framing != FramingLine {
 			errs = append(errs, errors.New("framing: is for a server with a command"))

@@ -37,8 +37,12 @@ const (
 // openPipes starts the child.
 func openPipes(ctx context.Context, s *connection) (link, error) {
 	set := s.u.opt.Settings
+	box, err := s.u.sandbox(ctx)
+	if err != nil {
+		return nil, err
+	}
 	proc, err := child.Start(child.Program{ //nolint:contextcheck // a child's end belongs to no request
-		ID: set.ID, Command: set.Command, BaseEnv: s.u.opt.BaseEnv, Env: set.Env, Dir: set.Cwd,
+		ID: set.ID, Command: set.Command, BaseEnv: s.u.opt.BaseEnv, Env: set.Env, Dir: set.Cwd, Sandbox: box,
 		Grace: s.u.shutdownGrace(), Kill: s.u.opt.Kill, Log: s.u.log, Stderr: s.u.opt.Stderr,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,9 +39,10 @@ type Options struct {
 	// gets each line of a child's standard error, secrets masked; nil: discarded
 	Stderr func(line string)
 	// base of every child's environment; see child.BaseEnv
-	BaseEnv []string
-	Proxy   func(*http.Request) (*url.URL, error) // selects the HTTP proxy; nil: none
-	Local   Handler                               // the server that Settings.Builtin names
+	BaseEnv   []string
+	Sandboxes Sandboxes
+	Proxy     func(*http.Request) (*url.URL, error) // selects the HTTP proxy; nil: none
+	Local     Handler                               // the server that Settings.Builtin names
 
 	// Incoming gets the server's requests and notifications that no call's Related handler takes.
 	// Nil: requests are answered "method not found", notifications are dropped. Pings are always
@@ -104,6 +106,8 @@ type Upstream struct {
 	opened    handshakeNotifier
 	server    server
 	newest    atomic.Pointer[child.Process] // the newest child started; nil: none
+
+	unconfined sync.Once // the gaps of its sandbox are logged once
 }
 
 // server is the implementation behind an Upstream: plain, supervisor or disabled.

@@ -26,6 +26,9 @@ type Server struct {
 	Prompts   int      `json:"prompts"`
 	Tokens    int      `json:"tokens"`   // of its definitions, estimated
 	Problems  []string `json:"problems"` // listed items that cannot be used
+
+	Sandbox     string   `json:"sandbox"`      // a profile or "table"; "": none
+	SandboxGaps []string `json:"sandbox_gaps"` // the parts of it that the system cannot enforce
 }
 
 func (a *API) servers() Operation {

@@ -21,6 +21,7 @@ const (
 	Config      = "config"
 	Command     = "command"
 	Handshake   = "handshake"
+	Sandbox     = "sandbox"
 	Port        = "port"
 	Provider    = "provider"
 	Store       = "store"

@@ -54,6 +54,8 @@ export interface Server {
   prompts: number;
   tokens: number;
   problems: string[];
+  sandbox: string;
+  sandbox_gaps: string[];
 }
 
 export interface Tool {

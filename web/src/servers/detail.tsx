@@ -66,6 +66,12 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
           <pre class="text">{server.last_error}</pre>
         </div>
       )}
+      {server.sandbox && (
+        <div class={server.sandbox_gaps.length > 0 ? "note-box bad" : "note-box"} data-testid="sandbox">
+          <strong>Sandbox: {server.sandbox}</strong>
+          {server.sandbox_gaps.length > 0 && <p>This system cannot enforce: {server.sandbox_gaps.join("; ")}</p>}
+        </div>
+      )}
       {server.problems.length > 0 && (
         <div class="note-box">
           <strong>Listed, but not usable</strong>
