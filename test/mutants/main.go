@@ -48,6 +48,15 @@ type placed struct {
 
 var mutants = []mutant{
 	{"token of the gateway", "internal/app/routes.go", `g.shut(rpchttp.Refuse, gen.gateway.Serve)`, `g.safely(func(w http.ResponseWriter, r *http.Request) { _ = rpchttp.Refuse; gen.gateway.Serve(w, r, access.Anonymous()) })`, "./internal/app -run TestEveryRouteHasItsWalls"},
+	{"files of a confined server", "internal/mcp/confine/confine_linux.go", "if s.ABI >= abiFiles {", "if false {", "./internal/mcp/child -run TestHostile"},
+	{"sockets of a confined server", "internal/mcp/confine/confine_linux.go", "if s.Filters {", "if false {", "./internal/mcp/child -run TestHostile"},
+	{"signals of a confined server", "internal/mcp/confine/landlock_linux.go", "a.Scoped = scopes", "a.Scoped = 0", "./internal/mcp/child -run TestHostile"},
+	{"ports of a confined server", "internal/mcp/confine/landlock_linux.go", "a.Handled_access_net = netRights", "a.Handled_access_net = 0", "./internal/mcp/child -run TestHostile"},
+	{"capabilities of a confined root", "internal/mcp/confine/confine_linux.go", "if err := dropCapabilities(); err != nil {", "if err := error(nil); err != nil {", "./internal/mcp/child -run TestHostile"},
+	{"limits of a confined server", "internal/mcp/confine/confine_linux.go", "if err := s.limit(); err != nil {", "if err := error(nil); err != nil {", "./internal/mcp/child -run TestHostile"},
+	{"links that a confined server left", "internal/mcp/confine/plan.go", "!isBelow(path, have.Path) {", "true {", "./internal/mcp/child -run TestLinksLeftBehind"},
+	{"sandboxes that are required", "internal/mcp/upstream/sandbox.go", "if len(gaps) > 0 && set.SandboxRequired {", "if false {", "./internal/mcp/upstream -run TestRequiredSandboxes"},
+	{"home as the working directory of a confined server", "internal/mcp/confine/plan.go", "case !b.profiled || !b.tooWide(b.Dir):", "case true:", "./internal/mcp/confine"},
 	{"transcripts for callers of other machines", "internal/llm/hook/hook.go", "if who.Local && e.transcript", "if e.transcript", "./internal/llm/hook"},
 	{"originals before the hook's cuts", "internal/llm/hook/hook.go", `return nil, fmt.Errorf("original not kept: %w", err)`, "_ = err", "./internal/llm/hook"},
 	{"tools that servers only talk of", "internal/llm/hook/transcript.go", `s.recover != "" || rawjson.GetText(attachment, "type") != "deferred_tools_delta"`, `s.recover != ""`, "./internal/llm/hook"},
