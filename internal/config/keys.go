@@ -135,6 +135,7 @@ var keys = map[string]keyInfo{
 	"context_pruning.target_chars":    {doc: "Least length that a big result is pruned towards, in characters; a share of a long one is more.", least: new(1.0)},
 	"context_pruning.max_prune_ratio": {doc: "Largest share of the lines that may be cut.", least: new(0.0), most: new(1.0)},
 	"context_pruning.min_keep_lines":  {doc: "Smallest number of lines that stay.", least: new(0.0)},
+	"context_pruning.repeats":         {doc: "Lines that an earlier result of the same request shows are replaced by a reference to them."},
 
 	"proof":         {doc: "Savings that others count."},
 	"proof.count":   {doc: "Has the provider's free counter count unchanged requests, beside a sample of those that are sent cut. It delays no request."},

@@ -13,8 +13,15 @@ type Mark struct {
 	Start, End int      // of lines and items both inclusive and from 1, of chars the end exclusive, as recover_text and recover_chars count them
 	Count      int      // of members, which have no numbers
 	ID         string   // of the original; "": a marker before it in the text tells it
+	Same       Same     // where the lines are shown instead; zero: nowhere
 	Names      []string // that are gone with the text
 	Note       string   // a sentence; "": none
+}
+
+// Same names the lines of an earlier tool result that repeat the removed ones.
+type Same struct {
+	Call       string // id of the call that the result answers
+	Start, End int    // as in a mark
 }
 
 // Unit is what the numbers of a mark count.
@@ -34,6 +41,7 @@ const (
 	markStart = "⟦PRUNED "
 	markEnd   = "⟧"
 	namesWord = " names: "
+	sameWord  = ": same as call "
 )
 
 // NamesCost is how many additional bytes the first name costs.
@@ -55,6 +63,11 @@ func (m Mark) String() string {
 	}
 	if m.ID != "" {
 		out = append(append(out, " id="...), m.ID...)
+	}
+	if m.Same.Call != "" {
+		out = append(append(append(out, sameWord...), m.Same.Call...), " lines "...)
+		out = append(strconv.AppendInt(out, int64(m.Same.Start), 10), '-')
+		out = strconv.AppendInt(out, int64(m.Same.End), 10)
 	}
 	if len(m.Names) > 0 {
 		out = append(append(out, namesWord...), strings.Join(m.Names, ", ")...)
@@ -98,7 +111,7 @@ func ReadMarkers(text, id string) (blocks []Block) {
 
 // shortMarks are the current and the previous marker of the chat door.
 var shortMarks = [...]*regexp.Regexp{
-	regexp.MustCompile(`^⟦PRUNED lines (\d+)-(\d+)(?: id=(\w+))?(?: hash=[0-9a-f]{24})?(?: names: |\. |$)`),
+	regexp.MustCompile(`^⟦PRUNED lines (\d+)-(\d+)(?: id=(\w+))?(?: hash=[0-9a-f]{24})?(?:: same as call | names: |\. |$)`),
 	regexp.MustCompile(`^⟦PRUNÉ: (?:prune_id=(\w+) )?lignes (\d+)-(\d+)(?:; noms: |$)`),
 }
 
@@ -115,3 +128,32 @@ func readShortMark(head string) (span Span, id string, ok bool) {
 	span.End, err2 = strconv.Atoi(last)
 	return span, id, err1 == nil && err2 == nil && 0 < span.Start && span.Start <= span.End
 }
+
+// ReadMark returns the lines that a marker at the start of a line stands for.
+func ReadMark(line string) (lines Span, ok bool) {
+	head, _, closed := strings.Cut(line, markEnd)
+	if !closed || !strings.HasPrefix(head, "⟦PRUN") {
+		return Span{}, false
+	}
+	lines, _, ok = readShortMark(head)
+	return lines, ok
+}
+
+// references is the part of a marker that names another result.
+var references = regexp.MustCompile(`⟦PRUNED lines \d+-\d+(?: id=\w+)?(?: hash=[0-9a-f]{24})?: same as call ([\w.:-]+) lines \d+-\d+(?:\. [^⟧]*)?⟧`)
+
+// ReadReferences returns the calls whose results a text refers to, with repetitions.
+func ReadReferences(text string) (calls []string) {
+	if !strings.Contains(text, sameWord) {
+		return nil
+	}
+	for _, m := range references.FindAllStringSubmatch(text, -1) {
+		calls = append(calls, m[1])
+	}
+	return calls
+}
+
+var callName = regexp.MustCompile(`^[\w.:-]{1,64}$`)
+
+// CanRefer reports whether a marker can name a call.
+func CanRefer(call string) bool { return callName.MatchString(call) }

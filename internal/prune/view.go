@@ -18,14 +18,14 @@ type View struct {
 // View if they do not increase, as when two files are shown, or equal the position. Data that
 // begins with numbers is no view either.
 func ViewOf(lines Lines) View {
-	deco := findDecoration(lines, Code)
-	if deco.kind != numberPrefix || !isShownFile(lines, deco.number) {
+	shown := NumbersOf(lines)
+	if shown == (Numbers{}) {
 		return View{}
 	}
 	v := View{total: lines.Len()}
 	last, counts := 0, true
 	for i := 1; i <= v.total; i++ {
-		n, size := deco.number.read(trimLine(lines.Line(i)))
+		n, size := shown.Read(lines.Line(i))
 		if size == 0 {
 			continue
 		}
@@ -39,6 +39,26 @@ func ViewOf(lines Lines) View {
 		return View{}
 	}
 	return v
+}
+
+// Numbers reads the numbers that a tool wrote before the lines of a file. The zero value reads none.
+type Numbers struct{ form numberForm }
+
+// NumbersOf finds the form of the line numbers of a shown file. The zero value: it has none.
+func NumbersOf(lines Lines) Numbers {
+	deco := findDecoration(lines, Code)
+	if deco.kind != numberPrefix || !isShownFile(lines, deco.number) {
+		return Numbers{}
+	}
+	return Numbers{deco.number}
+}
+
+// Read returns the number before a line, and the bytes that it takes with its separator; 0: none.
+func (n Numbers) Read(line string) (number, size int) {
+	if n == (Numbers{}) {
+		return 0, 0
+	}
+	return n.form.read(trimLine(line))
 }
 
 // paddedNumber is the width to which tools pad line numbers, as cat -n does.

@@ -32,6 +32,7 @@ func main() {
 	most := flag.Int("requests", 0, "at most so many requests of each run; 0: all")
 	tokenizer := flag.String("tokenizer", "word pieces", "the provider's: "+strings.Join(provider.Names(), " | ")+" | a file tokenizer.json")
 	model := flag.String("model", "", "only prices of models whose name contains this")
+	flag.BoolVar(&repeats, "repeats", true, "refer to lines that an earlier result shows")
 	each := flag.Bool("each", false, "print every run")
 	limit := flag.Duration("time", 10*time.Minute, "give up after this long")
 	flag.Parse()

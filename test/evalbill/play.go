@@ -103,6 +103,9 @@ func playPruned(ctx context.Context, s *session, p prices, ruler *provider.Ruler
 	return whole, ruler.Last(s.ID), err
 }
 
+// repeats is context_pruning.repeats of the program.
+var repeats bool
+
 // start is when every run begins.
 var start = time.Unix(1_800_000_000, 0)
 
@@ -114,6 +117,7 @@ func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) 
 		return nil, nil, fmt.Errorf("%v", mistakes[0])
 	}
 	cfg.ObservationMasking.Schema1.Enabled = cfg.ObservationMasking.Schema1.Enabled && masking
+	cfg.ContextPruning.Repeats = repeats
 	store, err := originals.OpenFile(originals.FileOptions{Dir: filepath.Join(dir, "originals")})
 	if err != nil {
 		return nil, nil, err

@@ -15,7 +15,7 @@ func asks(id, tool, arguments string) string {
 
 func TestWhatIsAskedForAgainPassesWhole(t *testing.T) {
 	s := DefaultPruning()
-	s.Enabled = true
+	s.Enabled, s.Repeats = true, false
 	file, other := bigFile(200), bigFile(300)
 	codex := func(chunk string, seconds float64, text string) string {
 		return fmt.Sprintf("Chunk ID: %s\nWall time: %.4f seconds\nProcess exited with code 0\nOriginal token count: %d\nOutput:\n%s", chunk, seconds, len(text)/4, text)
@@ -54,7 +54,7 @@ func TestWhatIsAskedForAgainPassesWhole(t *testing.T) {
 // the tool are.
 func TestAFileThatIsReadTwiceIsNotCutAgain(t *testing.T) {
 	s := DefaultPruning()
-	s.Enabled = true
+	s.Enabled, s.Repeats = true, false
 	part := func(id string, from int) string {
 		return asks(id, "Read", fmt.Sprintf(`{"file_path":"/a.py","offset":%d,"limit":200}`, from))
 	}

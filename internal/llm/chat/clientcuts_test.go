@@ -32,7 +32,7 @@ func TestWhatAClientCutItselfStaysKnown(t *testing.T) {
 
 func pruningOn() Pruning {
 	p := DefaultPruning()
-	p.Enabled = true
+	p.Enabled, p.Repeats = true, false
 	return p
 }
 

@@ -35,6 +35,7 @@ func Decide(in Input) *Plan {
 	p.marks = c.marksFor(p.terms, p.firstPiece)
 	p.recall()
 	p.prune()
+	p.pin()
 	if in.Masking.Enabled && in.Masking.WindowTurns > 0 && p.results.turns > in.Masking.WindowTurns {
 		p.Barrier = c.Barrier(in.Model)
 		switch {
@@ -130,7 +131,7 @@ func (p *Plan) prune() {
 	for i, kind := range p.kinds {
 		text, ok := p.in.Pruned[i]
 		switch {
-		case ok && p.c.isResult(i) && kind != Masked:
+		case ok && p.c.isResult(i) && kind != Masked && !p.dangles(i, text):
 			p.texts[i] = text
 			p.send(i, Pruned, p.takenOut(i, Pruned))
 			if i < answered && p.was(i) == Whole { // sent, but without a record
@@ -177,6 +178,7 @@ func (p *Plan) maskAll(may func(message int) bool) {
 			p.kinds[i] = Masked
 		}
 	})
+	p.unmaskReferred()
 }
 
 // step masks everything before a boundary that moves several turns at a time. Results kept per tool
@@ -280,10 +282,10 @@ const (
 )
 
 // isOld reports whether a result's turn is before the edge and was answered. The result must not be
-// kept for its size or its tool. The window strategies leave lists of parts alone.
+// kept for its size or its tool, nor for another result that refers to it. The window strategies leave lists of parts alone.
 func (p *Plan) isOld(i, edge int, kept map[string]bool) bool {
 	asked, m := p.results.answer(p.results.of[i].last), &p.c.Messages[i]
-	return asked != nil && asked.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) &&
+	return asked != nil && asked.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) && !p.pinned[i] &&
 		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.isSpared(asked.name) && (!m.listed || p.in.Masking.Strategy == Priced)
 }
 

@@ -350,7 +350,7 @@ func TestOnlyTextsOfResultsChange(t *testing.T) {
 		t.Run(f.format.String(), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				body := f.body(rapid.SliceOfN(rapid.Custom(f.draw), 0, 40).Draw(rt, "items"))
-				out, _ := (&sender{format: f.format, masking: drawSettings(rt), pruning: smallPruning}).send(rt, body)
+				out, _ := (&sender{format: f.format, masking: drawSettings(rt), pruning: drawPruning(rt)}).send(rt, body)
 				var a, b any
 				if json.Unmarshal(body, &a) != nil || json.Unmarshal(out, &b) != nil {
 					rt.Fatalf("%s became %s", body, out)
@@ -446,6 +446,7 @@ func (s *sender) send(t failer, body []byte) ([]byte, *Plan) {
 	for _, job := range c.Jobs(s.pruning, past) {
 		text, ok := s.frozen[job.Key]
 		if !ok && !job.Frozen {
+			job.Sent = pruned
 			text, ok = c.Prune(s.pruning, job, someID, nil)
 		}
 		if ok {
@@ -476,7 +477,7 @@ func (s *sender) send(t failer, body []byte) ([]byte, *Plan) {
 // omits thinking and loses records. A form that was sent once is always used again.
 func TestASentPrefixNeverChangesWhereThinkingIsBound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := sender{format: Messages, masking: drawSettings(rt), pruning: smallPruning, model: "claude-opus-5-5"}
+		s := sender{format: Messages, masking: drawSettings(rt), pruning: drawPruning(rt), model: "claude-opus-5-5"}
 		var items []string
 		items = append(items, `{"role":"user","content":"find some_name"}`)
 		before := map[int]string{} // replacement of each result

@@ -24,25 +24,59 @@ type name struct {
 
 // renderPruned returns the text without the blocks, with a marker in place of each, and the number
 // of characters in markers. The first marker has the id, which is the same for all. A block with no
-// more tokens than its marker stays.
+// more tokens than its marker stays. Lines that are shown elsewhere go, too.
 func (r rendering) renderPruned(blocks []prune.Block, room int, known func(name string) bool) (out string, markers int) {
+	for _, ref := range r.refs {
+		blocks = without(blocks, []prune.Span{ref.lines})
+	}
 	blocks = worthMarking(r.lines, blocks)
 	names := namesOf(r.lines, blocks, room, known)
 	var b strings.Builder
 	next := 1
+	write := func(lines prune.Span, marker string) {
+		b.WriteString(r.lines.Range(next, lines.Start-1) + marker)
+		markers += len(marker) + 1
+		b.WriteByte('\n')
+		next = lines.End + 1
+	}
+	refs := r.refs
+	isFirst := true
+	refer := func(until int) {
+		for ; len(refs) > 0 && refs[0].lines.Start < until; refs = refs[1:] {
+			write(refs[0].lines, r.referring(refs[0], isFirst))
+			isFirst = false
+		}
+	}
 	for i, block := range blocks {
-		b.WriteString(r.lines.Range(next, block.Start-1))
-		next = block.End + 1
-		before := b.Len()
+		refer(block.Start)
 		body := r.lines.Range(block.Start, block.End)
 		for len(names[i]) > 0 && !savesTokens(body, r.mark(block, false, names[i])) {
 			names[i] = names[i][:len(names[i])-1]
 		}
-		b.WriteString(r.mark(block, i == 0, names[i]) + "\n")
-		markers += b.Len() - before
+		write(prune.Span{Start: block.Start, End: block.End}, r.mark(block, isFirst, names[i]))
+		isFirst = false
 	}
+	refer(r.lines.Len() + 1)
 	b.WriteString(r.lines.Range(next, r.lines.Len()))
 	return b.String(), markers
+}
+
+// referring returns the marker for lines that are shown elsewhere.
+func (r rendering) referring(ref sameLines, isFirst bool) string {
+	shown, _ := r.view.Shown(ref.lines)
+	return r.told(prune.Mark{Unit: prune.InLines, Start: shown.Start, End: shown.End, Same: ref.same}, isFirst)
+}
+
+// worthReferring returns the references with more tokens than their markers, whichever is the first
+// of the text.
+func (r rendering) worthReferring(refs []sameLines) (out []sameLines) {
+	r.id = prune.CostlyID
+	for _, ref := range refs {
+		if savesTokens(r.lines.Range(ref.lines.Start, ref.lines.End), r.referring(ref, true)) {
+			out = append(out, ref)
+		}
+	}
+	return out
 }
 
 // rendering is a text whose markers are being written.
@@ -53,11 +87,12 @@ type rendering struct {
 	stay  []prune.Span // lines that are never cut
 	id    string       // of the original
 	by    Recovery     // for its first marker
+	refs  []sameLines  // lines that are shown elsewhere, in order
 }
 
 func newRendering(text, id string, by Recovery) rendering {
 	lines := prune.IndexLines(text)
-	return rendering{text, lines, prune.ViewOf(lines), harnessLines(lines), id, by}
+	return rendering{text: text, lines: lines, view: prune.ViewOf(lines), stay: harnessLines(lines), id: id, by: by}
 }
 
 // stays reports whether a line is never cut.

@@ -41,6 +41,7 @@ type Plan struct {
 	goesOut *bill.Request  // the decided request; nil: not computed yet
 	paired  bool           // its pairs were counted
 	texts   map[int]string // pruned forms of results
+	pinned  map[int]bool   // results that the pruned forms of others refer to
 	decoded []string       // texts of results, decoded on demand
 }
 

@@ -70,6 +70,12 @@ func drawSettings(t *rapid.T) Settings {
 	return s
 }
 
+func drawPruning(t *rapid.T) Pruning {
+	p := smallPruning
+	p.Repeats = rapid.Bool().Draw(t, "repeats")
+	return p
+}
+
 // TestOnlyOldResultsChange checks the invariants on random conversations. No message is added,
 // removed or moved. Only the content of tool results changes. The newest turns stay whole, and so
 // does everything that the model has not answered.
@@ -186,7 +192,7 @@ func TestASentPrefixChangesOnlyWithADeclaredCut(t *testing.T) {
 		if s.Strategy == Sliding {
 			s.Strategy = Priced
 		}
-		pruning := Pruning{Enabled: true, MinChars: 600, TargetChars: 300, MaxPruneRatio: 0.95, MinKeepLines: 1}
+		pruning := drawPruning(rt)
 		read := rapid.SampledFrom([]float64{0.02, 0.1, 0.5, 1}).Draw(rt, "read")
 		prices := bill.Prices{Input: 1, CachedInput: &read}
 		tells := rapid.Bool().Draw(rt, "tells")
@@ -246,6 +252,7 @@ func request(
 			t.Fatalf("message %d was pruned before, and its bytes are asked for under another key", job.Message)
 		}
 		if !ok {
+			job.Sent = pruned
 			if text, ok = c.Prune(pruning, job, someID, nil); ok {
 				frozen[job.Key] = text
 			}
@@ -283,9 +290,10 @@ func FuzzDecide(f *testing.F) {
 		s := Default()
 		s.Strategy = []string{Sliding, Stepped, Priced}[n%3]
 		s.WindowTurns, s.StepTurns, s.Recover = 1, 1, RecoverHint
-		p := Pruning{Enabled: true, MinChars: 50, TargetChars: 20, MaxPruneRatio: 0.9}
+		p := Pruning{Enabled: true, MinChars: 50, TargetChars: 20, MaxPruneRatio: 0.9, Repeats: n%2 == 0}
 		pruned := map[int]string{}
 		for _, job := range c.Jobs(p, Past{}) {
+			job.Sent = pruned
 			if text, ok := c.Prune(p, job, someID, nil); ok {
 				pruned[job.Message] = text
 			}

@@ -21,13 +21,25 @@ type Job struct {
 	// known of the context. The bytes are then frozen under this key too. Zero: none.
 	ThreadKey Key
 
-	By Recovery // recovery advice for its first marker; set by the caller
+	// Only lines that an earlier result shows may go: it is short, or was requested again.
+	Only bool
+
+	By   Recovery       // recovery advice for its first marker; set by the caller
+	Sent map[int]string // pruned forms of the results before it; set by the caller
+
+	alike []int  // earlier results with lines that it may repeat, newest first
+	forms *forms // how messages were sent before
+}
+
+// isMasked reports whether an earlier result was sent masked.
+func (j *Job) isMasked(i int) bool {
+	return j.forms != nil && i < len(j.forms.of) && j.forms.of[i].Kind == Masked
 }
 
 // Jobs lists the results to send pruned. A result that was already sent is pruned if it was then;
 // without evidence it was sent whole. Big new results, after the last answer, are pruned. These
 // pass whole: results requested again, recovered texts, and what this agent tends to read twice, by
-// file or by tool.
+// file or by tool. Of shorter ones, and of some of these, lines go that an earlier result shows.
 func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	forms := c.noteForms(past)
 	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
@@ -43,7 +55,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 		if i < known {
 			switch {
 			case i < len(forms.of) && forms.of[i].Kind == Pruned:
-				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), Later: isLater})
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), Later: isLater, forms: forms})
 			case i < len(forms.of) && forms.of[i].Kind == Masked:
 				isLater = true
 			case i < forms.seen:
@@ -54,16 +66,24 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 			}
 			continue
 		}
-		if !s.Enabled || off || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError {
+		if !s.Enabled || off || m.Chars < s.least() || m.IsError && m.Chars < minCutError {
 			continue
 		}
 		if twice == nil {
 			twice = c.rereads(forms)
 		}
-		if tool := c.relate().sinceName(i); c.isRecovered(i, tool) || isSparedTool(tool) || twice.spares(tool, c.askOf(i)) || c.isAgain(i) {
+		tool := c.relate().sinceName(i)
+		if c.isRecovered(i, tool) || isSparedTool(tool) || twice.sparesTool(tool) {
 			continue
 		}
-		job := Job{Message: i, Key: c.key(i + 1), Fresh: true, Later: isLater}
+		job := Job{Message: i, Key: c.key(i + 1), Fresh: true, Later: isLater, forms: forms}
+		job.Only = m.Chars < s.MinChars || twice.sparesFile(c.askOf(i)) || c.isAgain(i)
+		if s.Repeats && c.canRefer() {
+			job.alike = c.alikeBefore(i)
+		}
+		if job.Only && len(job.alike) == 0 {
+			continue
+		}
 		if c.Thread != NoThread { // a new thread may have been sent in one that is lost
 			job.ThreadKey = c.threadKey(i)
 		}
@@ -116,27 +136,80 @@ type Asked struct {
 	Known func(text string) func(name string) bool
 }
 
+// Refers reports whether the pruned form depends on how earlier results are sent.
+func (j *Job) Refers() bool { return len(j.alike) > 0 }
+
+// jobAgain completes the job of a result that was sent cut, for the case that its bytes are lost.
+func (c *Conversation) jobAgain(s Pruning, job Job) Job {
+	if s.Repeats && c.canRefer() {
+		job.Only = c.Messages[job.Message].Chars < s.MinChars || c.isAgain(job.Message)
+		job.alike = c.alikeBefore(job.Message)
+	}
+	return job
+}
+
 // Prune prunes the result of a job for the goal of the call that produced it; id is that
 // of its original. It reports false where the result is to pass whole: too little would be
 // won, or expired, which is polled and may be nil, says that it takes too long.
 func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
+	if !job.Fresh {
+		job = c.jobAgain(s, job)
+	}
+	text := c.Text(job.Message)
+	w := wanted{by: job.By, id: id, only: job.Only}
+	if len(job.alike) > 0 && c.mayRefer(job) {
+		w.refs = c.repeats(job, text)
+	}
+	if w.only && len(w.refs) == 0 {
+		return "", false
+	}
 	goal, parts, call := c.goal(job.Message)
-	asked := Asked{Goal: goal, Parts: parts, Call: call, Known: func(text string) func(string) bool { return c.knownNames(job.Message, text) }}
-	return s.Prune(c.Text(job.Message), asked, job.By, id, expired)
+	w.Asked = Asked{Goal: goal, Parts: parts, Call: call, Known: func(text string) func(string) bool { return c.knownNames(job.Message, text) }}
+	return s.prune(text, w, expired)
 }
 
 // Prune prunes a text that stands in no conversation of ours. Its result and expired are as in [Conversation.Prune].
 func (s Pruning) Prune(text string, asked Asked, by Recovery, id string, expired func() bool) (string, bool) {
+	return s.prune(text, wanted{Asked: asked, by: by, id: id}, expired)
+}
+
+// wanted says how a text is cut.
+type wanted struct {
+	Asked
+	by   Recovery    // for its first marker
+	id   string      // of its original
+	refs []sameLines // lines that are shown elsewhere
+	only bool        // nothing but these may go
+}
+
+func (s Pruning) prune(text string, w wanted, expired func() bool) (string, bool) {
 	if at, ok := rawjson.Embedded(text); ok { // its lines go, and what is left is JSON again
 		inner := rawjson.Unquote([]byte(text[at.Start:at.End]))
-		out, ok := s.pruneText(inner, asked, by, id, expired)
+		out, ok := s.pruneText(inner, w, expired)
 		return text[:at.Start] + string(rawjson.AppendQuoted(nil, out)) + text[at.End:], ok
 	}
-	return s.pruneText(text, asked, by, id, expired)
+	return s.pruneText(text, w, expired)
 }
 
 // pruneText prunes the lines of a text.
-func (s Pruning) pruneText(text string, asked Asked, by Recovery, id string, expired func() bool) (string, bool) {
+func (s Pruning) pruneText(text string, w wanted, expired func() bool) (string, bool) {
+	r := newRendering(text, w.id, w.by)
+	r.refs = r.worthReferring(w.refs)
+	if !w.only {
+		if out, ok := s.pruneFor(w.Asked, r, expired); ok {
+			return out, true
+		}
+	}
+	if len(r.refs) == 0 || expired != nil && expired() {
+		return "", false
+	}
+	out, _ := r.renderPruned(nil, 0, nil)
+	return out, true
+}
+
+// pruneFor prunes the lines of a text for a goal.
+func (s Pruning) pruneFor(asked Asked, r rendering, expired func() bool) (string, bool) {
+	text := r.text
 	chars := rawjson.Chars(text)
 	if isHandBack(text) {
 		return "", false
@@ -149,7 +222,6 @@ func (s Pruning) pruneText(text string, asked Asked, by Recovery, id string, exp
 		Text: text, Goal: asked.Goal, Parts: asked.Parts, Source: sourceOf(asked.Call, text), Structure: prune.Enclosing,
 		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Known: known, Marker: shortMarker,
 	}
-	r := newRendering(text, id, by)
 	for _, stays := range r.stay { // on top of the target
 		s.TargetChars += rawjson.Chars(r.lines.Range(stays.Start, stays.End))
 	}
@@ -214,7 +286,13 @@ func (s Pruning) targetOf(reading *prune.Reading, chars int) float64 {
 func (r rendering) pruneLines(s Pruning, target float64, reading *prune.Reading, req prune.Request, chars int) string {
 	room := nameShare * aim * float64(s.TargetChars)
 	best, keep := req.Text, (target-room)/float64(chars)
+	if len(r.refs) > 0 {
+		best, _ = r.renderPruned(nil, 0, nil)
+	}
 	for range maxTries {
+		if len(r.refs) > 0 && float64(rawjson.Chars(best)) <= target {
+			break
+		}
 		ratio := min(1-keep, s.MaxPruneRatio)
 		plan := reading.Plan(ratio)
 		if len(plan.Blocks) == 0 {

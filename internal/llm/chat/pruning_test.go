@@ -33,7 +33,7 @@ func jobs(t *testing.T, s Pruning, r *Record, words ...string) (*Conversation, [
 
 func TestJobs(t *testing.T) {
 	on := DefaultPruning()
-	on.Enabled = true
+	on.Enabled, on.Repeats = true, false
 	off := on
 	off.Enabled = false
 	big := bigFile(200)

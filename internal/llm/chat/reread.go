@@ -55,12 +55,12 @@ func (c *Conversation) rereads(f *forms) *rereads {
 	return all
 }
 
-// spares reports whether cutting a result would cost more requests than it is worth: this agent
-// reads its file, or its tool's results, twice.
-func (r *rereads) spares(tool string, asked ask) bool {
-	if asked.file != "" && r.files[asked.whole()] {
-		return true
-	}
+// sparesFile reports whether this agent reads a file twice, so that pruning it would cost more
+// requests than it is worth.
+func (r *rereads) sparesFile(asked ask) bool { return asked.file != "" && r.files[asked.whole()] }
+
+// sparesTool reports the same of a tool's results.
+func (r *rereads) sparesTool(tool string) bool {
 	of := r.tools[tool]
 	return of != nil && of.again >= fewRereads && float64(of.again) >= rereadShare*float64(of.cut)
 }

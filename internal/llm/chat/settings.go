@@ -89,15 +89,25 @@ type Pruning struct {
 	TargetChars   int     `toml:"target_chars" json:"target_chars"`
 	MaxPruneRatio float64 `toml:"max_prune_ratio" json:"max_prune_ratio"`
 	MinKeepLines  int     `toml:"min_keep_lines" json:"min_keep_lines"`
+	// Lines that an earlier result of the request shows are referred to, and not sent again.
+	Repeats bool `toml:"repeats" json:"repeats"`
+}
+
+// least returns the number of characters from which a result may be cut.
+func (p Pruning) least() int {
+	if p.Repeats {
+		return min(p.MinChars, minRepeat)
+	}
+	return p.MinChars
 }
 
 // DefaultPruning returns the default settings.
 func DefaultPruning() Pruning {
-	return Pruning{MinChars: 4000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40}
+	return Pruning{MinChars: 4000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40, Repeats: true}
 }
 
 // engineVersion changes whenever the same text for the same goal may come out another.
-const engineVersion = 7
+const engineVersion = 8
 
 // Engine identifies the pruning engine and its settings: equal engines give equal results.
 func (p Pruning) Engine() uint64 {
@@ -106,6 +116,9 @@ func (p Pruning) Engine() uint64 {
 		d = d.step(uint64(n), mixA) //nolint:gosec // any word will do
 	}
 	d = d.step(math.Float64bits(p.MaxPruneRatio), mixB)
+	if p.Repeats {
+		d = d.step(mixA, mixB)
+	}
 	k := d.sum()
 	return max(1, word(k[:]))
 }

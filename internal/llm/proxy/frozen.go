@@ -100,6 +100,7 @@ func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, p
 			if len(pruned) == 0 && !job.Later {
 				job.By = by // the first marker of a conversation
 			}
+			job.Sent = pruned
 			var ok bool
 			if text, ok = conv.Prune(x.p.opt.Pruning, job, id, expired); !ok {
 				continue

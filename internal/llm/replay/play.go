@@ -133,6 +133,7 @@ func (p *player) play(st Strategy, of offer) (played, error) {
 	c := p.cache(of)
 	format := p.session.format
 	var body, sent []byte
+	referred := make(map[frozen]string)
 	var came, went beginning
 	for i := range p.session.requests {
 		q := &p.session.requests[i]
@@ -141,7 +142,7 @@ func (p *player) play(st Strategy, of offer) (played, error) {
 		if err != nil {
 			return out, fmt.Errorf("session %s, request %d: %w", p.session.ID, i, err)
 		}
-		plan := p.decide(conv, st, of, records, int64(q.at))
+		plan := p.decide(conv, st, of, records, referred, int64(q.at))
 		sent = plan.Append(sent[:0])
 		after, err := went.read(format, sent)
 		if err != nil {
@@ -169,9 +170,10 @@ func (p *player) usage(c bill.Prompt) *bill.Usage {
 	return u
 }
 
-// decide does what the proxy does between reading a request and sending it.
+// decide does what the proxy does between reading a request and sending it. referred has the forms
+// that depend on what else is sent; the others are the same under every strategy.
 func (p *player) decide(
-	conv *chat.Conversation, st Strategy, of offer, records map[chat.Key]chat.Record, now int64,
+	conv *chat.Conversation, st Strategy, of offer, records map[chat.Key]chat.Record, referred map[frozen]string, now int64,
 ) *chat.Plan {
 	in := chat.Input{
 		Conversation: conv, Model: of.model, Masking: st.Masking, Prices: of.prices, Now: now,
@@ -188,8 +190,16 @@ func (p *player) decide(
 		name := frozen{job.Key, st.Pruning}
 		text, done := p.frozen[name]
 		if !done {
+			text, done = referred[name]
+		}
+		if !done {
+			job.Sent = in.Pruned
 			text, _ = conv.Prune(st.Pruning, job, in.ID(""), nil)
-			p.frozen[name] = text // "": sent whole
+			keep := p.frozen
+			if job.Refers() {
+				keep = referred
+			}
+			keep[name] = text // "": sent whole
 		}
 		if text != "" {
 			if in.Pruned == nil {
