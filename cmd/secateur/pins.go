@@ -37,7 +37,7 @@ look_alike.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.AddCommand(newPinsApprove(w))
+	cmd.AddCommand(newPinsApprove(w), newPinsRevoke(w))
 	return cmd
 }
 
@@ -60,6 +60,29 @@ func newPinsApprove(w world) *cobra.Command {
 			}
 			for _, name := range approved {
 				fmt.Fprintf(w.out, "pinned %s::%s as it is now\n", server, name)
+			}
+			return nil
+		},
+	}
+}
+
+func newPinsRevoke(w world) *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke SERVER[::NAME]",
+		Short: "Take back an approval: the former definition is pinned again",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			server, tool, _ := strings.Cut(args[0], "::")
+			revoked, err := pins.Revoke(w.pinsDir(), server, tool)
+			if err != nil {
+				return err
+			}
+			if len(revoked) == 0 {
+				fmt.Fprintf(w.out, "nothing of %s was approved\n", args[0])
+				return nil
+			}
+			for _, name := range revoked {
+				fmt.Fprintf(w.out, "revoked the approval of %s::%s\n", server, name)
 			}
 			return nil
 		},

@@ -91,9 +91,12 @@ func (a *App) controlPins() ([]admin.Pin, error) {
 	found, err := pins.List(dir)
 	all := make([]admin.Pin, len(found))
 	for i, p := range found {
-		all[i] = admin.Pin{Server: p.Server, Kind: string(p.Kind), Tool: p.Tool, State: p.State, Diff: p.Diff, Findings: []string{}}
+		all[i] = admin.Pin{Server: p.Server, Kind: string(p.Kind), Tool: p.Tool, State: p.State, Diff: p.Diff, Findings: []string{}, Found: []admin.Found{}, Approved: p.Approved}
 		for _, f := range p.Findings {
 			all[i].Findings = append(all[i].Findings, string(f))
+		}
+		for _, f := range p.Found {
+			all[i].Found = append(all[i].Found, admin.Found{Finding: string(f.Finding), Words: f.Words})
 		}
 	}
 	return all, err
@@ -102,16 +105,28 @@ func (a *App) controlPins() ([]admin.Pin, error) {
 // approvePins pins the tools' current definitions, as `secateur pins approve` does. The running
 // program picks them up from the file.
 func (a *App) approvePins(_ context.Context, server, tool string) ([]string, error) {
+	return a.changePins(server, tool, replica.PinsApproved, pins.Approve, pins.Approvals)
+}
+
+// revokePins takes back approvals, as `secateur pins revoke` does.
+func (a *App) revokePins(_ context.Context, server, tool string) ([]string, error) {
+	return a.changePins(server, tool, replica.PinsRevoked, pins.Revoke, pins.Revocations)
+}
+
+// changePins changes the pins of a server, here and at other replicas.
+func (a *App) changePins(
+	server, tool string, kind replica.Kind, change func(dir, server, name string) ([]string, error), digests func(dir, server string, tools []string) (map[string]string, error),
+) ([]string, error) {
 	dir := a.stateFile("pins")
 	if dir == "" {
 		return nil, admin.NewProblem(http.StatusConflict, admin.CodeInvalidRequest, "there is no state directory, so nothing is pinned", "")
 	}
-	tools, err := pins.Approve(dir, server, tool)
+	tools, err := change(dir, server, tool)
 	if err != nil {
 		return nil, admin.NewProblem(http.StatusNotFound, admin.CodeInvalidRequest, err.Error(), "")
 	}
-	if same, err := pins.Approvals(dir, server, tools); err == nil && len(same) > 0 {
-		a.replicas.Tell(replica.News{Kind: replica.PinsApproved, Server: server, Tools: same})
+	if same, err := digests(dir, server, tools); err == nil && len(same) > 0 {
+		a.replicas.Tell(replica.News{Kind: kind, Server: server, Tools: same})
 	}
 	return tools, nil
 }

@@ -54,6 +54,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Tokens:   a.namedTokens,
 		Pins:     a.controlPins,
 		Approve:  a.approvePins,
+		Revoke:   a.revokePins,
 
 		Templates:  templateHost{a},
 		Playground: a.playground(),

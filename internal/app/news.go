@@ -37,23 +37,25 @@ func (a *App) heard(ctx context.Context, n replica.News) {
 			a.tryReload(ctx, "another replica has read it again")
 		}
 	case replica.PinsApproved:
-		a.approveToo(ctx, n)
+		a.followPin(ctx, n, pins.ApproveSame)
+	case replica.PinsRevoked:
+		a.followPin(ctx, n, pins.RevokeSame)
 	}
 }
 
-// approveToo approves the definitions that were approved at another replica, if the tools here have
-// the same.
-func (a *App) approveToo(ctx context.Context, n replica.News) {
+// followPin does here what was done at another replica to the pins of tools that have the same
+// definition.
+func (a *App) followPin(ctx context.Context, n replica.News, change func(dir, server string, digests map[string]string) ([]string, error)) {
 	dir := a.stateFile("pins")
 	if dir == "" {
 		return
 	}
-	tools, err := pins.ApproveSame(dir, n.Server, n.Tools)
+	tools, err := change(dir, n.Server, n.Tools)
 	switch {
 	case err != nil:
-		a.log.WarnContext(ctx, "what was approved of at another replica cannot be pinned here", "server", n.Server, "err", err)
+		a.log.WarnContext(ctx, "the pins of another replica cannot be followed", "kind", n.Kind, "server", n.Server, "err", err)
 	case len(tools) > 0:
-		a.log.InfoContext(ctx, "tools approved of at another replica", "server", n.Server, "tools", tools, "replica", n.From)
+		a.log.InfoContext(ctx, "pins changed as at another replica", "kind", n.Kind, "server", n.Server, "tools", tools, "replica", n.From)
 	}
 }
 

@@ -147,12 +147,9 @@ func (b *Book) State(server string, kind Kind, name string) string {
 	if p == nil {
 		return ""
 	}
+	b.follow(server, p)
 	name = key(kind, name)
 	r, known := p.of(kind)[name]
-	if p.broken || r.isChanged() || !known {
-		b.follow(server, p)
-		r, known = p.of(kind)[name]
-	}
 	switch {
 	case p.broken:
 		return StateChanged

@@ -21,10 +21,18 @@ type record struct {
 	Whole     bool      `json:"whole,omitempty"`   // the definition has all members
 	Changed   string    `json:"changed,omitempty"` // the current definition, if it differs
 	ChangedAt time.Time `json:"changed_at,omitzero"`
+
+	// The pin before the last approval, so that it can be taken back. ApprovedAt zero: there was none.
+	ApprovedAt time.Time `json:"approved_at,omitzero"`
+	Former     string    `json:"former,omitempty"`
+	FormerAt   time.Time `json:"former_at,omitzero"` // zero: the item was new
 }
 
 // isChanged reports whether the item differs from its pin, or has none.
 func (r record) isChanged() bool { return !r.ChangedAt.IsZero() }
+
+// isApproved reports whether the pin is one that a person approved.
+func (r record) isApproved() bool { return !r.isChanged() && !r.ApprovedAt.IsZero() }
 
 func (r record) isNew() bool { return r.PinnedAt.IsZero() }
 

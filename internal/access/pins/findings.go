@@ -1,8 +1,10 @@
 package pins
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -24,24 +26,63 @@ const (
 	LookAlike Finding = "look_alike"
 )
 
-// Findings returns the findings in a tool's own name and definition.
-func Findings(name, definition string) (list []Finding) {
+// Found is a finding with the words that it is about.
+type Found struct {
+	Finding Finding  `json:"finding"`
+	Words   []string `json:"words"` // characters without a glyph as in U+200B
+}
+
+// maxFound limits the words of a finding.
+const maxFound = 8
+
+// FindAll returns the findings in a tool's own name and definition.
+func FindAll(name, definition string) (list []Found) {
 	// A definition is JSON, so undo its escapes first.
 	text := name + "\n" + unescaped(definition)
-	for _, c := range []struct {
-		what  Finding
-		found bool
-	}{
-		{InvisibleCharacters, strings.ContainsFunc(text, IsInvisible)},
-		{ANSI, ansi.MatchString(text)},
-		{Commands, instructions.MatchString(spaced(text))},
-		{Markup, markup.MatchString(text)},
+	for _, f := range []Found{
+		{InvisibleCharacters, invisibleIn(text)},
+		{ANSI, quotedAll(ansi.FindAllString(text, maxFound))},
+		{Commands, instructions.FindAllString(spaced(text), maxFound)},
+		{Markup, markup.FindAllString(text, maxFound)},
 	} {
-		if c.found {
-			list = append(list, c.what)
+		if len(f.Words) > 0 {
+			slices.Sort(f.Words)
+			f.Words = slices.Compact(f.Words)
+			list = append(list, f)
 		}
 	}
 	return list
+}
+
+// Findings returns the findings of FindAll without their words.
+func Findings(name, definition string) []Finding { return findingsOf(FindAll(name, definition)) }
+
+func findingsOf(found []Found) (list []Finding) {
+	for _, f := range found {
+		list = append(list, f.Finding)
+	}
+	return list
+}
+
+// invisibleIn returns the characters of a text that have no glyph.
+func invisibleIn(text string) (found []string) {
+	for _, r := range text {
+		if !IsInvisible(r) {
+			continue
+		}
+		if name := fmt.Sprintf("%U", r); !slices.Contains(found, name) && len(found) < maxFound {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// quotedAll makes control characters visible.
+func quotedAll(words []string) []string {
+	for i, w := range words {
+		words[i] = strings.Trim(strconv.QuoteToASCII(w), `"`)
+	}
+	return words
 }
 
 // IsInvisible reports whether a character has no visible glyph: zero width, bidirectional controls,

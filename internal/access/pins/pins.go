@@ -16,6 +16,8 @@ type Pin struct {
 	State    string    `json:"state"`
 	Diff     string    `json:"diff"` // "": unchanged
 	Findings []Finding `json:"findings"`
+	Found    []Found   `json:"found,omitempty"`    // the words behind the findings
+	Approved bool      `json:"approved,omitempty"` // a person approved it, and may take that back
 }
 
 // The states.
@@ -64,7 +66,8 @@ func List(dir string) ([]Pin, error) {
 }
 
 func pinOf(server string, kind Kind, name string, r record) Pin {
-	p := Pin{Server: server, Kind: kind, Tool: name, State: r.state(), Findings: Findings(name, r.current())}
+	found := FindAll(name, r.current())
+	p := Pin{Server: server, Kind: kind, Tool: name, State: r.state(), Findings: findingsOf(found), Found: found, Approved: r.isApproved()}
 	switch p.State {
 	case StateChanged:
 		p.Diff = Diff(r.Pinned, r.Changed)
@@ -103,7 +106,7 @@ func approve(dir, server string, c content, wanted func(name string, r record) b
 	for _, all := range []map[string]record{c.Tools, c.Others} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if r := all[name]; r.isChanged() && wanted(name, r) {
-				all[name] = record{Pinned: r.Changed, PinnedAt: now(), Whole: true}
+				all[name] = record{Pinned: r.Changed, PinnedAt: now(), Whole: true, ApprovedAt: now(), Former: r.Pinned, FormerAt: r.PinnedAt}
 				approved = append(approved, name)
 			}
 		}

@@ -41,4 +41,14 @@ func TestApproveSame(t *testing.T) {
 	if got, err := ApproveSame(here, "s", told); err != nil || len(got) > 0 {
 		t.Errorf("once more: %q, %v", got, err)
 	}
+	revoked, err := Revoke(there, "s", "")
+	if err != nil || len(revoked) != 2 {
+		t.Fatal(revoked, err)
+	}
+	if told, err = Revocations(there, "s", revoked); err != nil || len(told) != 2 {
+		t.Fatal(told, err)
+	}
+	if got, err := RevokeSame(here, "s", told); err != nil || !slices.Equal(got, []string{"same"}) {
+		t.Errorf("RevokeSame = %q, %v, want the tool that was approved here too", got, err)
+	}
 }

@@ -52,6 +52,7 @@ type Options struct {
 	Pins      func() ([]Pin, error)
 	// one tool, or "" for all changed ones of the server
 	Approve    func(ctx context.Context, server, tool string) ([]string, error)
+	Revoke     func(ctx context.Context, server, tool string) (revoked []string, err error)
 	Playground Playground
 	Resume     func(ledger.Account) *Resume // nil: unknown
 }
@@ -98,6 +99,7 @@ func New(opt Options) (*API, error) {
 	add(opt.Tokens != nil, a.tokens())
 	add(opt.Pins != nil, a.pins())
 	add(opt.Approve != nil, a.approve())
+	add(opt.Revoke != nil, a.revoke())
 	add(opt.Playground.Text != nil, a.playText())
 	add(opt.Playground.Demos != nil, a.demos())
 	add(opt.Playground.Conversation != nil, a.playConversation())

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"secateur/internal/access"
@@ -14,6 +15,14 @@ type Pin struct {
 	State    string   `json:"state"` // pinned, changed, new
 	Diff     string   `json:"diff"`  // line by line, - pinned, + current; "": unchanged
 	Findings []string `json:"findings"`
+	Found    []Found  `json:"found"`    // the words behind the findings
+	Approved bool     `json:"approved"` // a person approved it, and may take that back
+}
+
+// Found is a finding with the words that it is about.
+type Found struct {
+	Finding string   `json:"finding"`
+	Words   []string `json:"words"`
 }
 
 func (a *API) pins() Operation {
@@ -46,17 +55,38 @@ type Approved struct {
 
 func (a *API) approve() Operation {
 	return Operation{
-		ID: "approvePins", Method: http.MethodPost, Path: "/pins/approve", Summary: "Pin what a server has now", body: Approval{}, answer: Approved{},
+		ID: "approvePins", Method: http.MethodPost, Path: "/pins/approve", Summary: "Pin the current definitions of a server", body: Approval{}, answer: Approved{},
 		do: func(r *http.Request, _ *access.Principal) (any, error) {
-			req, err := readBody[Approval](r)
-			if err != nil {
-				return nil, err
-			}
-			if req.Server == "" {
-				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "server: missing", "")
-			}
-			tools, err := a.opt.Approve(r.Context(), req.Server, req.Tool)
-			return Approved{append([]string{}, tools...)}, err
+			tools, err := approval(r, a.opt.Approve)
+			return Approved{tools}, err
 		},
 	}
+}
+
+// Revoked lists the items whose approval was taken back.
+type Revoked struct {
+	Revoked []string `json:"revoked"` // as in Pin
+}
+
+func (a *API) revoke() Operation {
+	return Operation{
+		ID: "revokePins", Method: http.MethodPost, Path: "/pins/revoke", Summary: "Take back an approval: the former definition is pinned again", body: Approval{}, answer: Revoked{},
+		do: func(r *http.Request, _ *access.Principal) (any, error) {
+			tools, err := approval(r, a.opt.Revoke)
+			return Revoked{tools}, err
+		},
+	}
+}
+
+// approval reads what to approve or to revoke, and does it.
+func approval(r *http.Request, do func(ctx context.Context, server, tool string) ([]string, error)) ([]string, error) {
+	req, err := readBody[Approval](r)
+	if err != nil {
+		return nil, err
+	}
+	if req.Server == "" {
+		return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "server: missing", "")
+	}
+	tools, err := do(r.Context(), req.Server, req.Tool)
+	return append([]string{}, tools...), err
 }

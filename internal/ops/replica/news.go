@@ -18,6 +18,7 @@ const (
 	ListChanged  Kind = "list_changed"  // the sender has a new version of List of Server
 	Reloaded     Kind = "reloaded"      // the sender has loaded a changed configuration
 	PinsApproved Kind = "pins_approved" // the definitions of Tools of Server were approved there
+	PinsRevoked  Kind = "pins_revoked"  // … and that was taken back
 )
 
 // News is a message to the other replicas. It may be lost, and replicas may ignore it.
