@@ -14,7 +14,7 @@ import (
 )
 
 func newAdd(w world) *cobra.Command {
-	var file string
+	var file, profile string
 	var env, headers []string
 	var flags changeFlags
 	cmd := &cobra.Command{
@@ -24,12 +24,18 @@ func newAdd(w world) *cobra.Command {
 SECATEUR_CONFIG names; comments and order stay. Where there is no file, one is made in the
 user's configuration directory. ./secateur.toml is only edited if it is named.
 
+A command may do all that you may, unless it has a sandbox: --sandbox auto gives it the one that is
+proposed.
+
 A value may be a variable: --env 'TOKEN=${TOKEN}' keeps the secret out of the file.`,
 		Example: `  secateur add files -- npx -y @modelcontextprotocol/server-filesystem /tmp
   secateur add docs https://mcp.example/mcp --header 'Authorization=Bearer ${DOCS_TOKEN}'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := newServer(args, cmd.ArgsLenAtDash(), env, headers)
+			if err == nil {
+				s, err = w.confined(s, profile)
+			}
 			if err != nil {
 				return err
 			}
@@ -40,6 +46,7 @@ A value may be a variable: --env 'TOKEN=${TOKEN}' keeps the secret out of the fi
 	configFlag(cmd, &file)
 	cmd.Flags().StringArrayVar(&env, "env", nil, "`K=V` for the command's environment; may be given several times")
 	cmd.Flags().StringArrayVar(&headers, "header", nil, "`K=V` sent with every request to the URL; may be given several times")
+	sandboxFlag(cmd, &profile)
 	jsonFlag(cmd, &flags.asJSON)
 	return cmd
 }
@@ -62,6 +69,9 @@ func (w world) add(flag string, s config.FileServer, flags changeFlags) error {
 		return exitError{exitConfig, fmt.Errorf("with %s the configuration would have %s; nothing was written", s.ID, plural(len(mistakes), "mistake"))}
 	}
 	w.warnUnset(f)
+	if !flags.asJSON {
+		w.tellProposal(s, "")
+	}
 	return f.settle(w, change{}, flags, after)
 }
 

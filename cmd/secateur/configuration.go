@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"secateur/internal/app"
 	"secateur/internal/config"
 )
 
@@ -37,6 +38,9 @@ func (w world) load(flag, listen string, files whose) (loaded, error) {
 		l.Config, l.mistakes = config.LoadFile(path, opt)
 	} else {
 		l.Config, l.mistakes = config.Default(opt)
+	}
+	if err := app.Release(w.stateDir, l.Config); err != nil {
+		l.Warnings = append(l.Warnings, config.Problem{File: l.Path, Text: "held servers stay held: " + err.Error(), Severity: config.Warning})
 	}
 	return l, nil
 }

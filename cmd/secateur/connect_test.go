@@ -58,6 +58,10 @@ func TestConnectTakesOutWhatWasImported(t *testing.T) {
 		return string(data)
 	}
 	runAt(t, home, "import", "--from", "cursor", "--yes")
+	if _, said := runAt(t, home, "connect", "cursor", "--dry-run"); !strings.Contains(said, "does not have: files, web") {
+		t.Errorf("held servers do not run, and are taken out: %s", said)
+	}
+	runAt(t, home, "approve", "files", "web")
 	putFile(t, home, ".cursor/mcp.json", strings.Replace(before, `"web"`, `"other": {"command": "other"}, "web"`, 1))
 	if _, said := runAt(t, home, "connect", "cursor", "--replace=false", "--dry-run"); !strings.Contains(said, "there twice: files, web") {
 		t.Errorf("with --replace=false: %s", said)

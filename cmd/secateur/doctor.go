@@ -112,6 +112,12 @@ func (w world) checksOf(ctx context.Context, cfg *config.Config) (checks []docto
 	opt := w.appOptions(cfg)
 	running := w.runningServers(ctx, cfg)
 	for _, s := range cfg.Servers {
+		if s.Held {
+			checks = append(checks, func(context.Context) []doctor.Finding {
+				return []doctor.Finding{{Check: doctor.Handshake, Subject: s.ID, Level: doctor.Warn, Cause: s.HeldText(), Fix: "'secateur approve " + s.ID + "', or 'secateur remove " + s.ID + "'"}}
+			})
+			continue
+		}
 		if s.Disabled || s.Builtin != "" || s.Unready != "" {
 			continue
 		}

@@ -40,6 +40,7 @@ func desk(t *testing.T) (home string, environ []string) {
 // before is what has to be done before an example makes sense.
 var before = map[string]string{
 	"secateur remove files":            "secateur add files -- npx -y files",
+	"secateur approve notes":           "secateur add notes -- npx -y notes",
 	"secateur disconnect cursor --yes": "secateur connect cursor --yes",
 
 	"secateur hook claude-code < event.json": "echo '{}' > event.json",

@@ -29,10 +29,14 @@ type foundServer struct {
 	ID      string   `json:"id"`
 	Command []string `json:"command"` // null for a URL
 	URL     *string  `json:"url"`     // null for a command
+	Held    bool     `json:"held"`    // not started until it is approved
+	Sandbox string   `json:"sandbox"` // the proposed profile; "": none
+
+	file config.FileServer
 }
 
 func newImport(w world) *cobra.Command {
-	var file string
+	var file, profile string
 	var from []string
 	var flags changeFlags
 	cmd := &cobra.Command{
@@ -45,21 +49,25 @@ files stay as they are; 'secateur connect' changes those. Literal secrets are sh
 they are set: values of env and headers, and user, password and query of a URL. A command, its
 arguments, its directory and the host of a URL are shown whole.
 
+What it takes over is held: listed, and not started until 'secateur approve ID'. trust = true under
+[import] starts it at once.
+
 A server that is there already is not taken twice; one whose name is taken gets a number.
 Without --from it looks at every client: ` + strings.Join(clients.Names(), ", ") + `.`,
 		Example: `  secateur import --dry-run
   secateur import --from cursor --from ./.mcp.json --yes`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return w.importServers(file, from, flags) },
+		RunE: func(*cobra.Command, []string) error { return w.importServers(file, from, profile, flags) },
 	}
 	configFlag(cmd, &file)
 	cmd.Flags().StringArrayVar(&from, "from", nil, "`client` or file to read; may be given several times (default: every client)")
 	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(clients.Names(), cobra.ShellCompDirectiveDefault))
+	sandboxFlag(cmd, &profile)
 	flags.register(cmd)
 	return cmd
 }
 
-func (w world) importServers(flag string, from []string, flags changeFlags) error {
+func (w world) importServers(flag string, from []string, profile string, flags changeFlags) error {
 	sources, err := w.importSources(from)
 	if err != nil {
 		return err
@@ -68,7 +76,7 @@ func (w world) importServers(flag string, from []string, flags changeFlags) erro
 	if err != nil {
 		return err
 	}
-	after, found, err := w.takeOver(f, sources)
+	after, found, err := w.takeOver(f, sources, profile)
 	if err != nil {
 		return err
 	}
@@ -124,7 +132,7 @@ func (w world) filesOf(c clients.Client) []foundClient {
 }
 
 // takeOver puts the servers of all sources into the text of the configuration.
-func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found []foundClient, err error) {
+func (w world) takeOver(f *ownFile, sources []foundClient, profile string) (after []byte, found []foundClient, err error) {
 	after = f.start()
 	have := slices.Clone(f.list.Servers)
 	taken := f.list.Taken
@@ -146,9 +154,12 @@ func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found 
 		}
 		source.Servers = []foundServer{}
 		for _, s := range list.Servers {
-			s = keepEnvironment(asOurs(s, source.File), source.Client)
+			s = f.hold(keepEnvironment(asOurs(s, source.File), source.Client))
 			if s.Own || slices.ContainsFunc(have, func(o config.FileServer) bool { return sameServer(o, s) }) {
 				continue
+			}
+			if s, err = w.confined(s, profile); err != nil {
+				return nil, nil, err
 			}
 			f.expect(w, s)
 			next, err := f.insert(after, s)
@@ -163,7 +174,9 @@ func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found 
 			}
 			after, have = next, append(have, s)
 			taken[s.ID] = true
-			source.Servers = append(source.Servers, shown(s))
+			show := shown(s)
+			show.Sandbox = w.proposed(s)
+			source.Servers = append(source.Servers, show)
 			w.complain(about(list.Warnings, s))
 		}
 		found = append(found, source)
@@ -218,6 +231,16 @@ func keepEnvironment(s config.FileServer, client string) config.FileServer {
 	return s
 }
 
+// hold marks a server that must be approved before it starts, whatever its own file says.
+func (f *ownFile) hold(s config.FileServer) config.FileServer {
+	s.Fields = slices.DeleteFunc(s.Fields, func(f document.Field) bool { return f.Name == "held" })
+	cfg, _ := config.Load(f.path, f.start(), f.opt)
+	if !cfg.Import.Trust {
+		s.Fields = append(s.Fields, document.Field{Name: "held", Value: true})
+	}
+	return s
+}
+
 // sameServer reports that two servers run or reach the same, whatever they are called.
 func sameServer(a, b config.FileServer) bool {
 	for _, key := range []string{"command", "url", "env", "headers", "cwd"} {
@@ -238,13 +261,8 @@ func field(s config.FileServer, name string) any {
 }
 
 func shown(s config.FileServer) foundServer {
-	out := foundServer{ID: s.ID}
-	if argv, ok := field(s, "command").([]any); ok {
-		for _, arg := range argv {
-			text, _ := arg.(string)
-			out.Command = append(out.Command, text)
-		}
-	}
+	out := foundServer{ID: s.ID, Held: field(s, "held") == true}
+	out.Command, out.file = commandOf(s), s
 	if address, ok := field(s, "url").(string); ok {
 		address = secret.URL(address)
 		out.URL = &address
@@ -266,6 +284,10 @@ func (w world) showFound(found []foundClient) {
 				what = *s.URL
 			}
 			fmt.Fprintf(w.out, "  %s: %s\n", s.ID, what)
+			w.tellProposal(s.file, "    ")
+		}
+		if len(c.Servers) > 0 && slices.ContainsFunc(c.Servers, func(s foundServer) bool { return s.Held }) {
+			fmt.Fprintln(w.out, "  they are held: 'secateur approve ID' starts one")
 		}
 		if client, _ := clients.ByName(c.Client); client.Inherits() && len(c.Servers) > 0 {
 			fmt.Fprintf(w.out, "  commands get the whole environment, as %s gives it: pass_env = [\"*\"]; name the variables instead where you can\n", client.Title)

@@ -22,9 +22,10 @@ func (w world) overlap(c clients.Client, own string) (both, others []string, err
 	if err != nil {
 		return nil, nil, err
 	}
+	held := w.heldServers(own)
 	for _, s := range theirs {
 		runs := func(o config.FileServer) bool {
-			return sameServer(o, s) && (field(o, "disabled") != true || field(s, "disabled") == true)
+			return sameServer(o, s) && !held[o.ID] && (field(o, "disabled") != true || field(s, "disabled") == true)
 		}
 		switch {
 		case s.Own:
@@ -35,6 +36,19 @@ func (w world) overlap(c clients.Client, own string) (both, others []string, err
 		}
 	}
 	return both, others, nil
+}
+
+// heldServers returns the servers of a configuration that wait for an approval.
+func (w world) heldServers(path string) map[string]bool {
+	held := map[string]bool{}
+	l, err := w.load(path, "", usersOwn)
+	if err != nil {
+		return held
+	}
+	for _, s := range l.Servers {
+		held[s.ID] = s.Held
+	}
+	return held
 }
 
 // serversOf reads the servers of a file, which may be missing. Mistakes are reported where the file is changed.
@@ -59,6 +73,6 @@ func (w world) tellReplaced(c clients.Client, both, others []string, replace boo
 		fmt.Fprintf(w.err, "secateur: %s lists what secateur runs too, so their tools are there twice: %s\n", c.Title, strings.Join(both, ", "))
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(w.err, "secateur: %s keeps the servers that secateur does not have: %s; 'secateur import --from %s' takes them over\n", c.Title, strings.Join(others, ", "), c.Name)
+		fmt.Fprintf(w.err, "secateur: %s keeps the servers that secateur does not have: %s; 'secateur import --from %s' takes them over, 'secateur approve' starts what was taken\n", c.Title, strings.Join(others, ", "), c.Name)
 	}
 }

@@ -142,7 +142,7 @@ client's settings need no more than the program and its file.`,
 	root.SetOut(w.out)
 	root.SetErr(w.err)
 	root.SetFlagErrorFunc(flagError)
-	addGroup(root, "Set up:", newInit(w), newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newLogin(w), newLogout(w), newToken(w), newCheck(w))
+	addGroup(root, "Set up:", newInit(w), newAdd(w), newRemove(w), newImport(w), newApprove(w), newConnect(w), newDisconnect(w), newLogin(w), newLogout(w), newToken(w), newCheck(w))
 	addGroup(root, "Run:", newServe(w), newStdio(w), newRun(w), newPruner(w), newPrune(w), newRecover(w), newCall(w))
 	addGroup(root, "Look:", newStatus(w), newServers(w), newTools(w), newLogs(w), newPins(w), newDoctor(w))
 	addGroup(root, "Prove:", newDiscover(w), newSavings(w), newReplay(w), newPrices(w))

@@ -2,10 +2,15 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"secateur/internal/app"
 	"secateur/internal/config"
+	"secateur/internal/config/document"
+	"secateur/internal/mcp/confine"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/ops/doctor"
 )
@@ -61,4 +66,74 @@ func sandboxFindings(opt app.Options, s upstream.Settings) []doctor.Finding {
 		f.Cause = box.Name + ": " + strings.Join(box.May, "; ")
 	}
 	return []doctor.Finding{f}
+}
+
+// autoSandbox has each new server get the profile that is proposed for it.
+const autoSandbox = "auto"
+
+func sandboxFlag(cmd *cobra.Command, profile *string) {
+	words := append([]string{autoSandbox}, confine.Profiles...)
+	cmd.Flags().StringVar(profile, "sandbox", "", "`profile` to confine the command with: "+strings.Join(words, ", ")+" (auto: the proposed one)")
+	_ = cmd.RegisterFlagCompletionFunc("sandbox", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// proposed is the profile that fits a server; "": it has no command, or a sandbox already.
+func (w world) proposed(s config.FileServer) string {
+	if len(commandOf(s)) == 0 || field(s, "sandbox") != nil {
+		return ""
+	}
+	cwd, _ := field(s, "cwd").(string)
+	return confine.Propose(commandOf(s), cwd, w.home)
+}
+
+// confined is a server with the sandbox that a flag asks for.
+func (w world) confined(s config.FileServer, flag string) (config.FileServer, error) {
+	profile := w.proposed(s)
+	switch {
+	case flag == "" || profile == "":
+		return s, nil
+	case flag != autoSandbox && !slices.Contains(confine.Profiles, flag):
+		return s, usage("--sandbox %q is none of auto, %s", flag, strings.Join(confine.Profiles, ", "))
+	case flag != autoSandbox:
+		profile = flag
+	}
+	s.Fields = append(slices.Clip(s.Fields), document.Field{Name: "sandbox", Value: profile})
+	return s, nil
+}
+
+// tellProposal says what a new server could touch, and what a sandbox would leave of it.
+func (w world) tellProposal(s config.FileServer, indent string) {
+	profile, has := w.proposed(s), false
+	if set, ok := field(s, "sandbox").(string); ok {
+		profile, has = set, true
+	}
+	if profile == "" {
+		return
+	}
+	if profile == confine.ProfileOff {
+		fmt.Fprintf(w.out, "%sit may do all that you may; a sandbox of secateur does not reach into its container\n", indent)
+		return
+	}
+	cwd, _ := field(s, "cwd").(string)
+	set := upstream.Settings{ID: s.ID, Command: commandOf(s), Cwd: cwd, Sandbox: &confine.Settings{Profile: profile}}
+	box, err := app.SandboxOf(w.appOptions(nil), set)
+	if err != nil {
+		fmt.Fprintf(w.out, "%s%v\n", indent, err)
+		return
+	}
+	may := strings.Join(box.May, "; ")
+	if has {
+		fmt.Fprintf(w.out, "%ssandbox %s: %s\n", indent, profile, may)
+		return
+	}
+	fmt.Fprintf(w.out, "%sit may do all that you may; --sandbox %s: %s\n", indent, profile, may)
+}
+
+func commandOf(s config.FileServer) (command []string) {
+	argv, _ := field(s, "command").([]any)
+	for _, arg := range argv {
+		text, _ := arg.(string)
+		command = append(command, text)
+	}
+	return command
 }

@@ -95,7 +95,7 @@ func (a *App) resolveTool(ctx context.Context, m *pool.Member, name string) (ser
 // lists reports whether a server has a tool, according to its last known list.
 func (a *App) lists(server, tool string) bool {
 	d, known := a.servers.Details(server)
-	return known && !d.Settings.Disabled && (len(d.Lists.Tools) == 0 || definitionOf(d.Lists, tool) != nil)
+	return known && !d.Settings.Off() && (len(d.Lists.Tools) == 0 || definitionOf(d.Lists, tool) != nil)
 }
 
 // definitionOf returns a tool's definition from its server's list; nil: not listed.

@@ -174,7 +174,7 @@ func list(ids []string) []string { return append([]string{}, ids...) }
 var liveKeys = []string{
 	"acl", "admin", "allowed_hosts", "allowed_origins", "auth", "auth_token", "context_pruning", "default_provider", "drain_delay", "first_list_wait",
 	"healthcheck_interval", "healthcheck_timeout", "hooks", "limits", "log_level", "max_body_bytes", "max_in_flight_bytes", "max_message_bytes", "mcp_pruner", "models", "naming", "tools",
-	"notifications", "observation_masking", "page_size", "pins", "proof", "providers", "rate_limit_per_minute", "response_timeout", "session_idle_timeout", "structured_logging", "tls",
+	"import", "notifications", "observation_masking", "page_size", "pins", "proof", "providers", "rate_limit_per_minute", "response_timeout", "session_idle_timeout", "structured_logging", "tls",
 }
 
 func waitsForRestart(key string) bool {

@@ -37,7 +37,7 @@ func (m *serverMetrics) Describe(ch chan<- *prometheus.Desc) {
 // Collect sends their values.
 func (m *serverMetrics) Collect(ch chan<- prometheus.Metric) {
 	for _, s := range m.status() {
-		if s.State == upstream.Disabled {
+		if s.State == upstream.Disabled || s.State == upstream.Held {
 			continue
 		}
 		up := 0.0

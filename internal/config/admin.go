@@ -2,6 +2,12 @@ package config
 
 import "secateur/internal/ops/capture"
 
+// Import are the settings for servers that come from other programs' files.
+type Import struct {
+	// They are started without an approval.
+	Trust bool `toml:"trust"`
+}
+
 // Admin are the settings for operating the running program.
 type Admin struct {
 	// The control plane may add servers that run commands.

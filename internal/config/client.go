@@ -43,6 +43,10 @@ func (d *decoder) adoptClientServers(root *node, path string, readFile func(stri
 		for _, m := range g.value.members {
 			c := d.clientServer(g.name, m, len(adopted.items), path, readFile)
 			entry := c.translate(m, ids)
+			if entry != nil && isRepositoryFile(path) {
+				entry = entry.without("held")
+				entry.put(member{name: "held", off: m.off, value: &node{kind: kindBool, text: "true", off: m.off}})
+			}
 			switch {
 			case entry == nil:
 			case isOwn(m.name, entry):
@@ -86,6 +90,11 @@ func takenIDs(root *node) map[string]bool {
 // isGeminiFile reports the settings of Gemini CLI, by the place that they have in every project and home directory.
 func isGeminiFile(path string) bool {
 	return filepath.Base(path) == "settings.json" && filepath.Base(filepath.Dir(path)) == ".gemini"
+}
+
+// isRepositoryFile reports a client's file that is part of a project, so that others may have written it.
+func isRepositoryFile(path string) bool {
+	return filepath.Base(path) == ".mcp.json" || filepath.Base(filepath.Dir(path)) == ".vscode"
 }
 
 var bareVariable = regexp.MustCompile(`\$(\$?)([A-Za-z_][A-Za-z0-9_]*)`)

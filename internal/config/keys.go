@@ -76,6 +76,7 @@ var keys = map[string]keyInfo{
 	"servers[].sandbox.memory_mb":   {doc: "Address space of one process in MiB. 0: no limit. Node needs much more than it uses.", least: new(0.0)},
 	"servers[].sandbox_required":    {doc: "Starts the server only if the system can enforce its whole sandbox."},
 	"servers[].disabled":            {doc: "Keeps the entry, but never starts or calls the server."},
+	"servers[].held":                {doc: "Not started until secateur approve ID. import writes it; a change of the command holds the server again."},
 	"servers[].startup_timeout":     {doc: "Seconds from start to the end of the handshake. 0: 20.", least: new(0.0)},
 	"servers[].shutdown_grace":      {doc: "Seconds between the steps of stopping a child. 0: 3.", least: new(0.0)},
 	"servers[].response_timeout":    {doc: "Seconds this server has for an answer. 0: the general one.", least: new(0.0)},
@@ -291,6 +292,9 @@ var keys = map[string]keyInfo{
 	"notifications.routes[].method":     {doc: "Notifications such as notifications/message, and requests: roots/list, sampling/createMessage, elicitation/create."},
 	"notifications.routes[].to":         {doc: "cause: the session whose call is under way. asked: those who set a log level, subscribed or listen. all: every session. principals: those of the named ones. drop: nobody; a request is refused at once. A request goes to the first that can answer. Progress and list_changed can only be dropped.", enum: []string{"cause", "asked", "all", "principals", "drop"}},
 	"notifications.routes[].principals": {doc: "With to = \"principals\": patterns of their subjects."},
+
+	"import":       {doc: "Servers that come from the files of MCP clients and repositories."},
+	"import.trust": {doc: "They are started without secateur approve."},
 
 	"admin":                {doc: "How the running program is operated."},
 	"admin.allow_commands": {doc: "POST and PUT /api/v1/servers may name a command, which this machine then runs, and variables of its environment. false: they may name a url."},

@@ -76,6 +76,7 @@ type Settings struct {
 	Notifications      routing.Settings          `toml:"notifications"`
 	Admin              Admin                     `toml:"admin"`
 	Pins               pins.Settings             `toml:"pins"`
+	Import             Import                    `toml:"import"`
 }
 
 // defaults returns the settings of an empty file.

@@ -126,7 +126,7 @@ func (s *clientConn) route(ctx context.Context, c *client, a request) (destinati
 	r, err := view.Route(a.Method, a.Params)
 	if err != nil {
 		if id := s.disabledOwner(a); id != "" {
-			return destination{}, invalidParams("/name", fmt.Sprintf("server %q is disabled in the configuration", id))
+			return destination{}, invalidParams("/name", fmt.Sprintf("server %q is disabled in the configuration or held until it is approved", id))
 		}
 		return destination{}, paramsFailed(a.unambiguous(err))
 	}

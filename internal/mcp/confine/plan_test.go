@@ -188,3 +188,18 @@ func TestPlansAreDescribed(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+func TestProfilesAreProposedByTheCommand(t *testing.T) {
+	home := house(t)
+	for want, commands := range map[string][][]string{
+		ProfilePackage: {{"npx", "-y", "@org/srv"}, {"uvx", "srv", "--url", "https://h/x"}, {"node", home + "/proj/dist/index.js"}, {"/opt/x/srv"}},
+		ProfileFiles:   {{"npx", "srv", home + "/docs"}, {"npx", "srv", "~/docs"}, {"node", home + "/proj/dist/index.js", "--root=" + home + "/docs"}},
+		ProfileOff:     {{"docker", "run", "-v", home + "/docs:/d", "image"}, {"/usr/bin/podman", "run", "x"}},
+	} {
+		for _, command := range commands {
+			if got := Propose(command, home+"/proj", home); got != want {
+				t.Errorf("%q: %s, want %s", command, got, want)
+			}
+		}
+	}
+}

@@ -226,17 +226,17 @@ func (f *Pool) IDs() []string {
 	return ids
 }
 
-// DisabledIDs returns the ids of the servers that the configuration disables.
+// DisabledIDs returns the ids of the servers that are disabled or held.
 func (f *Pool) DisabledIDs() (ids []string) {
 	for _, s := range f.roster.Load().all {
-		if s.settings.Disabled {
+		if s.settings.Off() {
 			ids = append(ids, s.settings.ID)
 		}
 	}
 	return ids
 }
 
-// IsDisabled reports whether the configuration has a disabled server of that id.
+// IsDisabled reports whether the configuration has a disabled or held server of that id.
 func (f *Pool) IsDisabled(id string) bool {
-	return slices.ContainsFunc(f.roster.Load().all, func(s *server) bool { return s.settings.ID == id && s.settings.Disabled })
+	return slices.ContainsFunc(f.roster.Load().all, func(s *server) bool { return s.settings.ID == id && s.settings.Off() })
 }

@@ -77,7 +77,7 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 			}
 		}
 		r.all = append(r.all, s)
-		if !s.settings.Disabled {
+		if !s.settings.Off() {
 			r.servers = append(r.servers, s)
 			r.index[one.ID] = s
 		}
@@ -89,7 +89,7 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 func (f *Pool) newServer(builder *Builder, set upstream.Settings) (*server, error) {
 	s := &server{settings: set}
 	s.alone = []*server{s}
-	if set.Disabled {
+	if set.Off() {
 		return s, nil
 	}
 	caps := noCapabilities

@@ -24,11 +24,14 @@ func (f *Pool) Status() []Status {
 	servers := f.roster.Load().all
 	all := make([]Status, len(servers))
 	for i, s := range servers {
-		if s.settings.Disabled {
+		switch {
+		case s.settings.Disabled:
 			all[i].Status = upstream.Status{ID: s.settings.ID, State: upstream.Disabled}
-			continue
+		case s.settings.Held:
+			all[i].Status = upstream.Status{ID: s.settings.ID, State: upstream.Held, LastError: s.settings.HeldText()}
+		default:
+			all[i] = f.statusOf(s)
 		}
-		all[i] = f.statusOf(s)
 	}
 	return all
 }

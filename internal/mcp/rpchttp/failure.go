@@ -58,7 +58,7 @@ func UnknownServer(name string, disabled bool, known []string) *Failure {
 	}
 	text := fmt.Sprintf("unknown server %q; %s", name, list)
 	if disabled {
-		text = fmt.Sprintf("server %q is disabled in the configuration; %s", name, list)
+		text = fmt.Sprintf("server %q is disabled in the configuration or held until it is approved; %s", name, list)
 	}
 	return &Failure{Status: http.StatusNotFound, Err: wire.NewError(wire.CodeUnknownServer, text)}
 }

@@ -33,6 +33,8 @@ type Settings struct {
 	SandboxRequired bool `toml:"sandbox_required" json:"sandbox_required"`
 	// listed, but never started or called
 	Disabled bool `toml:"disabled" json:"disabled"`
+	// it came from elsewhere: listed, but not started or called until it is approved
+	Held bool `toml:"held" json:"held"`
 	// limit from start to the end of the handshake; 0: 20 s
 	StartupTimeout time.Duration `toml:"startup_timeout" json:"startup_timeout"`
 	// time between the steps of stopping a child; 0: 3 s
@@ -94,6 +96,9 @@ const (
 
 // maxWait is one day. A longer timeout is a mistake in the configuration.
 const maxWait = 24 * time.Hour
+
+// Off reports whether the server is listed, but never started or called.
+func (s Settings) Off() bool { return s.Disabled || s.Held }
 
 // Masked reports whether results of this tool may be cut.
 func (s Settings) Masked(tool string) bool {

@@ -2,10 +2,13 @@ package upstream
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"secateur/internal/mcp/era"
 	"secateur/internal/mcp/wire"
+	"secateur/internal/secret"
 )
 
 // State is a stage in a server's life cycle.
@@ -20,6 +23,7 @@ const (
 	Down       State = "down"     // waiting for the next attempt to start (backoff)
 	Restarting State = "restarting"
 	Disabled   State = "disabled"
+	Held       State = "held" // waits for an approval
 	Stopped    State = "stopped"
 )
 
@@ -38,6 +42,15 @@ type Status struct {
 	Late       bool   // has been starting for longer than startup_timeout
 	InFlight   int    // calls at the server
 	Skipped    int64  // lines and events on the current connection that were not messages
+}
+
+// HeldText says why a held server does not run, and its whole command.
+func (s Settings) HeldText() string {
+	what := s.URL
+	if len(s.Command) > 0 {
+		what = strings.Join(s.Command, " ")
+	}
+	return fmt.Sprintf("it is held until 'secateur approve %s': %s", s.ID, secret.URL(what))
 }
 
 // disabled is a server that is never started.

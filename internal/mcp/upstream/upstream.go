@@ -155,7 +155,7 @@ func New(opt Options) (*Upstream, error) {
 	if err := opt.Settings.Validate(); err != nil {
 		return nil, fmt.Errorf("server %q: %w", opt.Settings.ID, err)
 	}
-	if err := opt.unsupported(); err != nil && !opt.Settings.Disabled {
+	if err := opt.unsupported(); err != nil && !opt.Settings.Off() {
 		return nil, fmt.Errorf("server %q: %w", opt.Settings.ID, err)
 	}
 	if !isObject(opt.Capabilities) {
@@ -176,6 +176,8 @@ func New(opt Options) (*Upstream, error) {
 	switch {
 	case s.Disabled:
 		u.server = &disabled{u, Disabled, "it is disabled in the configuration"}
+	case s.Held:
+		u.server = &disabled{u, Held, s.HeldText()}
 	case s.Unready != "":
 		u.server = &disabled{u, Down, s.Unready}
 	case s.URL == "":

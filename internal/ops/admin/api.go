@@ -80,7 +80,7 @@ func New(opt Options) (*API, error) {
 		add(opt.Restart != nil, a.restart())
 		add(opt.Refresh != nil, a.refresh())
 		add(opt.SignIns.Begin != nil, a.beginSignIn(), a.signInState(), a.endSignIn())
-		add(opt.Edit != nil, a.addServer(), a.changeServer(), a.removeServer(), a.disable(), a.enable())
+		add(opt.Edit != nil, a.addServer(), a.changeServer(), a.removeServer(), a.disable(), a.enable(), a.approveServer())
 	}
 	add(opt.Reload != nil, a.reload())
 	add(opt.Tools != nil, a.tools())

@@ -18,6 +18,7 @@ type ServerEditor interface {
 	Change(ctx context.Context, id string, settings jsontext.Value) error
 	Remove(ctx context.Context, id string) error
 	SetDisabled(ctx context.Context, id string, disabled bool) error
+	Approve(ctx context.Context, id string) error
 }
 
 func (a *API) addServer() Operation {
@@ -89,6 +90,10 @@ func (a *API) enable() Operation {
 	return a.act("enableServer", "enable", "Write into the configuration file that a server is not disabled, and start it", func(ctx context.Context, id string) error {
 		return a.opt.Edit.SetDisabled(ctx, id, false)
 	})
+}
+
+func (a *API) approveServer() Operation {
+	return a.act("approveServer", "approve", "Approve a held server as it is configured now, and start it", a.opt.Edit.Approve)
 }
 
 // matches refuses a change if If-Match does not match the current state.

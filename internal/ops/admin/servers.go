@@ -11,7 +11,7 @@ import (
 // Server is one configured MCP server.
 type Server struct {
 	ID string `json:"id"`
-	// starting, ready, degraded, restarting, down, disabled, stopped
+	// starting, ready, degraded, restarting, down, disabled, held, stopped
 	State     string   `json:"state"`
 	Era       string   `json:"era"`       // legacy, modern; "": not known yet
 	Protocol  string   `json:"protocol"`  // the version in use

@@ -37,7 +37,8 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
     pins.again();
   };
   const login = logins.value?.find((l) => l.server === server.id);
-  const disabled = server.state === "disabled";
+  const held = server.state === "held";
+  const disabled = server.state === "disabled" || held;
   return (
     <article ref={box} class="detail" aria-labelledby="server-name">
       <header class="detail-head">
@@ -55,7 +56,12 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
         <button type="button" data-testid="refresh" disabled={busy !== "" || disabled} onClick={() => act("refresh", "asked for its lists again")}>
           {busy === "refresh" ? "Refreshing…" : "Refresh"}
         </button>
-        <button type="button" data-testid={disabled ? "enable" : "disable"} disabled={busy !== ""} onClick={() => act(disabled ? "enable" : "disable", disabled ? "enabled" : "disabled")}>
+        {held && (
+          <button type="button" data-testid="approve" disabled={busy !== ""} onClick={() => act("approve", "approved")}>
+            {busy === "approve" ? "Approving…" : "Approve"}
+          </button>
+        )}
+        <button type="button" data-testid={disabled ? "enable" : "disable"} disabled={busy !== "" || held} onClick={() => act(disabled ? "enable" : "disable", disabled ? "enabled" : "disabled")}>
           {disabled ? "Enable" : "Disable"}
         </button>
         {(server.transport === "http" || server.transport === "sse" || login) && <SignInWith server={server} login={login} path={path} again={logins.again} />}
