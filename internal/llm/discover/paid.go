@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -71,10 +72,11 @@ func (l *ledger) read(r io.Reader, passed func(int)) error {
 
 // line takes a line of a transcript of Claude Code or of a rollout of Codex. Most lines tell no usage and are not parsed.
 func (l *ledger) line(line []byte) {
+	has := func(name string) bool { return bytes.Contains(line, []byte(name)) }
 	switch {
-	case bytes.Contains(line, []byte(`"token_count"`)), bytes.Contains(line, []byte(`"turn_context"`)):
+	case l.agent != ClaudeCode && (has(`"token_count"`) || has(`"turn_context"`)):
 		l.codex(line)
-	case bytes.Contains(line, []byte(`"usage"`)) && bytes.Contains(line, []byte(`"assistant"`)):
+	case l.agent != Codex && has(`"usage"`) && has(`"assistant"`):
 		l.claude(line)
 	}
 }
@@ -85,25 +87,27 @@ func (l *ledger) claude(line []byte) {
 		Timestamp string `json:"timestamp"`
 		RequestID string `json:"requestId"`
 		Message   struct {
-			ID    string `json:"id"`
-			Model string `json:"model"`
-			Usage struct {
-				Speed string `json:"speed"`
-				Tier  string `json:"service_tier"`
-			} `json:"usage"`
+			ID    string         `json:"id"`
+			Model string         `json:"model"`
+			Usage jsontext.Value `json:"usage"`
 		} `json:"message"`
 	}
 	if json.Unmarshal(line, &rec, lenient) != nil {
 		l.broken++
 		return
 	}
-	usage, ok := bill.ParseUsage(line)
+	var how struct {
+		Speed string `json:"speed"`
+		Tier  string `json:"service_tier"`
+	}
+	_ = json.Unmarshal(rec.Message.Usage, &how, lenient) // of another type: at the usual price
+	usage, ok := bill.ParseUsage(slices.Concat([]byte(`{"usage":`), rec.Message.Usage, []byte("}")))
 	if rec.Type != "assistant" || !ok || rec.Message.Model == "<synthetic>" {
 		return
 	}
 	l.agent = ClaudeCode
-	a := asked{rec.Message.ID + " " + rec.RequestID, day(rec.Timestamp), rec.Message.Model, rec.Message.Usage.Speed, usage}
-	if rec.Message.Usage.Tier == "batch" {
+	a := asked{rec.Message.ID + " " + rec.RequestID, day(rec.Timestamp), rec.Message.Model, how.Speed, usage}
+	if how.Tier == "batch" {
 		a.tier = "batch"
 	}
 	if rec.Message.ID == "" {
