@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -233,8 +232,7 @@ func (w world) handshake(opt app.Options, set upstream.Settings, running map[str
 		if set.URL != "" {
 			f.Fix = "correct url of the server " + set.ID + ", or start what should answer there"
 		}
-		failed, _ := errors.AsType[*upstream.CallError](err)
-		if failed != nil && (failed.Kind == upstream.LoginRequired || failed.HTTPStatus == http.StatusUnauthorized || failed.HTTPStatus == http.StatusForbidden) {
+		if upstream.IsUnauthorized(err) {
 			f.Check, f.Fix = doctor.Login, "'secateur login "+set.ID+"', or put a token into headers of the server, as \"Bearer ${VARIABLE}\""
 		}
 		return []doctor.Finding{f}

@@ -25,7 +25,7 @@ import (
 const loginTime = 10 * time.Minute
 
 func newLogin(w world) *cobra.Command {
-	var file string
+	var file, scope string
 	var noBrowser bool
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
@@ -33,7 +33,8 @@ func newLogin(w world) *cobra.Command {
 		Long: `login signs you in with an MCP server that asks for it (OAuth 2.1, authorization code with PKCE).
 It prints the address to open, alone on a line, and waits until you have signed in there. The
 token is kept in the state directory, readable for you alone, renewed by itself where the server
-allows it, and shown to no other server. A running daemon notices.`,
+allows it, and shown to no other server. A running daemon notices. With --scope the scopes that a
+call lacked are asked for beside those of the sign-in that there is.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: w.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,10 +60,14 @@ allows it, and shown to no other server. A running daemon notices.`,
 			if err != nil {
 				return err
 			}
+			if scope != "" {
+				before, _ := w.logins().Read(set.ID) // without one there are no scopes to keep
+				scope = before.Scope + " " + scope
+			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), loginTime)
 			defer cancel()
 			login, err := oauth.SignIn{
-				Server: set.ID, Resource: set.URL, Settings: settings, Version: version,
+				Server: set.ID, Resource: set.URL, Settings: settings, Version: version, Scope: scope,
 				HTTP: outbound.Client(resource, cfg.Auth.Networks(), also),
 				Show: func(address string) {
 					fmt.Fprintln(w.out, address)
@@ -82,6 +87,7 @@ allows it, and shown to no other server. A running daemon notices.`,
 		},
 	}
 	configFlag(cmd, &file)
+	cmd.Flags().StringVar(&scope, "scope", "", "also ask for these `scopes`, such as \"files:write\"")
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address, and open no browser")
 	return cmd
 }

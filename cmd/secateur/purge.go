@@ -45,7 +45,7 @@ nowhere, and what was pruned is sent in another form, which a provider's cache m
 It asks first. With --tenant only originals and records of that tenant go: the history has no tenants.
 
 No secateur of this user may run meanwhile. A store in Redis is left alone: other machines share it.`,
-		Example: `  secateur purge
+		Example: `  secateur purge --yes
   secateur purge --tenant team-a --yes`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -36,8 +36,8 @@ func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 	opt := aggregate.Options{
 		Pool:      gen.servers,
 		Originals: gen.store,
-		Authenticate: func(ctx context.Context, token string) (*access.Principal, access.Verdict) {
-			return gen.auth.AuthenticateMessage(ctx, token, "/mcp")
+		Authenticate: func(ctx context.Context, token, path string) (*access.Principal, access.Verdict) {
+			return gen.auth.AuthenticateMessage(ctx, token, path)
 		},
 		Hold:      gen.holdAgain,
 		Admission: gen.admission,

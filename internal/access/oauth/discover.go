@@ -96,6 +96,39 @@ func DiscoverServer(ctx context.Context, client *http.Client, issuer string) (Se
 
 var metadataParameter = regexp.MustCompile(`resource_metadata="([^"]+)"`)
 
+var (
+	scopeParameter = regexp.MustCompile(`(?:^|[\s,])scope="([^"]*)"`)
+	// scopes as servers name them; other characters could mean something to a shell
+	plainScope = regexp.MustCompile(`^[A-Za-z0-9:._/ -]{1,200}$`)
+)
+
+// ChallengeScope returns the scope that a WWW-Authenticate header asks for, or "". It drops scopes
+// that cannot be shown as they are.
+func ChallengeScope(challenge string) string {
+	m := scopeParameter.FindStringSubmatch(challenge)
+	if m == nil || !plainScope.MatchString(m[1]) {
+		return ""
+	}
+	return strings.Join(strings.Fields(m[1]), " ")
+}
+
+// LacksScope reports whether a WWW-Authenticate header says that the token's scope does not suffice
+// (RFC 6750).
+func LacksScope(challenge string) bool {
+	return strings.Contains(challenge, `error="insufficient_scope"`) || strings.Contains(challenge, "error=insufficient_scope")
+}
+
+// withScopes returns all scopes of several lists, each once.
+func withScopes(lists ...string) string {
+	var all []string
+	for _, scope := range strings.Fields(strings.Join(lists, " ")) {
+		if !slices.Contains(all, scope) {
+			all = append(all, scope)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
 // resourceAddresses returns the possible addresses of a resource's metadata.
 func resourceAddresses(at *url.URL, challenge string) (list []string) {
 	if m := metadataParameter.FindStringSubmatch(challenge); m != nil {

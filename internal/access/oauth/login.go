@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -27,6 +28,7 @@ type SignIn struct {
 	Settings Settings
 	HTTP     *http.Client
 	Version  string // our version, for the registration
+	Scope    string // further scopes to ask for, such as those that a call lacked; "": none
 
 	// Show receives the address that the person must open.
 	Show func(address string)
@@ -35,7 +37,8 @@ type SignIn struct {
 // Run discovers the endpoints and passes the sign-in address to Show. It then waits for the
 // redirect to its own loopback listener (RFC 8252), until ctx is done.
 func (s SignIn) Run(ctx context.Context) (Login, error) {
-	res, server, err := Discover(ctx, s.HTTP, s.Resource, s.challenge(ctx))
+	challenge := s.challenge(ctx)
+	res, server, err := Discover(ctx, s.HTTP, s.Resource, challenge)
 	if err != nil {
 		return Login{}, err
 	}
@@ -55,12 +58,10 @@ func (s SignIn) Run(ctx context.Context) (Login, error) {
 	if err != nil {
 		return Login{}, err
 	}
-	scope := s.Settings.Scope
-	if scope == "" {
-		scope = strings.Join(res.Scopes, " ")
-	}
+	scope := withScopes(cmp.Or(s.Settings.Scope, ChallengeScope(challenge), strings.Join(res.Scopes, " ")), s.Scope)
 	verifier, state := random(), random()
-	address, err := authorizationURL(server, who, redirect, state, verifier, scope, s.Resource)
+	// the resource as its metadata names it: an authorization server knows no other name
+	address, err := authorizationURL(server, who, redirect, state, verifier, scope, res.Resource)
 	if err != nil {
 		return Login{}, err
 	}
@@ -69,7 +70,7 @@ func (s SignIn) Run(ctx context.Context) (Login, error) {
 		return Login{}, err
 	}
 	t, err := askToken(ctx, s.HTTP, server.TokenEndpoint, server.AuthMethods, who, url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {s.Resource},
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {res.Resource},
 	})
 	if err != nil {
 		return Login{}, err
@@ -78,7 +79,7 @@ func (s SignIn) Run(ctx context.Context) (Login, error) {
 		return Login{}, fmt.Errorf("%s gave a token that is for another resource than %s", server.Issuer, s.Resource)
 	}
 	login := Login{
-		Server: s.Server, Resource: s.Resource, Issuer: server.Issuer, TokenEndpoint: server.TokenEndpoint, AuthMethods: server.AuthMethods, Client: who, Scope: scope,
+		Server: s.Server, Resource: res.Resource, Issuer: server.Issuer, TokenEndpoint: server.TokenEndpoint, AuthMethods: server.AuthMethods, Client: who, Scope: scope,
 	}
 	return login.with(t, time.Now()), nil
 }

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,17 +173,17 @@ func (s *Source) byCredentials(ctx context.Context, now time.Time) error {
 	if endpoint == "" && s.current.TokenEndpoint != "" {
 		endpoint, methods = s.current.TokenEndpoint, s.current.AuthMethods
 	}
-	issuer := s.current.Issuer
+	issuer, resource := s.current.Issuer, cmp.Or(s.current.Resource, s.opt.Resource)
 	if endpoint == "" {
-		_, server, err := Discover(ctx, s.opt.HTTP, s.opt.Resource, "")
+		res, server, err := Discover(ctx, s.opt.HTTP, s.opt.Resource, "")
 		if err != nil {
 			return err
 		}
-		endpoint, methods, issuer = server.TokenEndpoint, server.AuthMethods, server.Issuer
+		endpoint, methods, issuer, resource = server.TokenEndpoint, server.AuthMethods, server.Issuer, res.Resource
 	}
 	form := url.Values{"grant_type": {"client_credentials"}}
-	if s.opt.Resource != "" {
-		form.Set("resource", s.opt.Resource)
+	if resource != "" {
+		form.Set("resource", resource)
 	}
 	if set.Scope != "" {
 		form.Set("scope", set.Scope)
@@ -195,7 +196,7 @@ func (s *Source) byCredentials(ctx context.Context, now time.Time) error {
 		return errors.New("the authorization server gave a token for another resource")
 	}
 	s.current = Login{
-		Server: s.opt.Server, Resource: s.opt.Resource, Issuer: issuer, TokenEndpoint: endpoint, AuthMethods: methods,
+		Server: s.opt.Server, Resource: resource, Issuer: issuer, TokenEndpoint: endpoint, AuthMethods: methods,
 	}.with(t, now)
 	return nil
 }

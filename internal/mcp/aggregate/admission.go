@@ -164,14 +164,22 @@ func (s *clientConn) admitNotice(ctx context.Context, n *wire.Message, x downstr
 func (s *clientConn) identify(ctx context.Context, now *live, m *wire.Message, x downstream.Exchange) (*wire.Message, *access.Principal, access.Verdict) {
 	p := x.Principal()
 	token, given := m.ProxyToken()
+	path := "/mcp"
+	if s.only != "" {
+		path += "/" + s.only
+	}
+	if !given && p == nil {
+		_, v := now.Authenticate(ctx, "", path) // for its challenge
+		return m, nil, access.Verdict{Cause: access.CauseMissing, Challenge: v.Challenge}
+	}
 	if !given {
-		return m, p, access.Verdict{Cause: access.CauseMissing}
+		return m, p, access.Verdict{}
 	}
 	bare := m.WithoutProxyToken()
 	if p != nil && p.Issuer != access.IssuerMTLS {
 		return &bare, p, access.Verdict{}
 	}
-	p, v := now.Authenticate(ctx, token)
+	p, v := now.Authenticate(ctx, token, path)
 	if p != nil && !s.openerDecides() {
 		s.told.CompareAndSwap(nil, p)
 	}

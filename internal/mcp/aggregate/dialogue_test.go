@@ -286,7 +286,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 	}
 	door, err := aggregate.New(aggregate.Options{
 		Pool: f, ToolProfiles: catalog.NewToolProfiles(o.tools), Admission: o.control, Masker: o.masker, TargetChars: o.target, MaskRepeats: o.repeats, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
-		Authenticate: func(_ context.Context, token string) (*access.Principal, access.Verdict) {
+		Authenticate: func(_ context.Context, token, _ string) (*access.Principal, access.Verdict) {
 			if o.token == "" || token != o.token {
 				return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseInvalid}
 			}

@@ -36,8 +36,8 @@ type Options struct {
 	// MaskRepeats cuts what structuredContent says again of a text that is cut.
 	MaskRepeats bool
 	Admission   *admission.Control // nil: everyone may do everything
-	// Authenticate says whose token a message brings in params.proxy.authToken.
-	Authenticate func(ctx context.Context, token string) (*access.Principal, access.Verdict)
+	// Authenticate says whose token a message for a path brings in params.proxy.authToken.
+	Authenticate func(ctx context.Context, token, path string) (*access.Principal, access.Verdict)
 	// Hold gives the context of a request whose message has told who sends it, which ends with that token; nil: it does not end. The
 	// caller calls release when the request is over.
 	Hold func(ctx context.Context, p *access.Principal) (_ context.Context, release func())

@@ -130,7 +130,7 @@ func (f *Pool) tryModern(ctx context.Context, s *server, check *eraCheck) {
 		check.modern, s.modern = true, c
 		f.idled(c)
 	default:
-		check.sure = s.shared != nil && s.shared.isUp()
+		check.sure = s.shared != nil && s.shared.isUp() && (c == nil || !upstream.IsUnauthorized(c.stumbled))
 		if c != nil {
 			c.end()
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"secateur/internal/access/oauth"
 	"secateur/internal/front/budget"
 	"secateur/internal/mcp/buffer"
 	"secateur/internal/mcp/wire"
@@ -239,6 +240,8 @@ func (e *endpoint) statusError(resp *http.Response, body []byte) *CallError {
 	switch {
 	case code == http.StatusUnauthorized && e.mayLogIn(resp):
 		failed = u.loginRequired("it answered HTTP 401: it wants somebody to sign in")
+	case code == http.StatusForbidden && oauth.LacksScope(resp.Header.Get("Www-Authenticate")):
+		failed = e.lacksScope(oauth.ChallengeScope(resp.Header.Get("Www-Authenticate")))
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		failed = u.errorf(Invalid, "it answered HTTP %d: it wants other credentials", code)
 		failed.Hint = `set what it asks for in the server's headers, for example headers = { Authorization = "Bearer ${TOKEN}" }`
@@ -251,6 +254,31 @@ func (e *endpoint) statusError(resp *http.Response, body []byte) *CallError {
 		failed = u.errorf(Invalid, "it answered with %s instead of JSON-RPC", describe(resp, body))
 	}
 	failed.HTTPStatus = code
+	return failed
+}
+
+// lacksScope explains a call for which the token's scope does not suffice; "": the server does not
+// say which would.
+func (e *endpoint) lacksScope(scope string) *CallError {
+	u, which := e.u, "a scope"
+	if scope != "" {
+		which = "the scope " + scope
+	}
+	const text = "it answered HTTP 403: the token lacks %s"
+	switch {
+	case u.opt.Tokens == nil || e.header.Get("Authorization") != "":
+		failed := u.errorf(Invalid, text, which)
+		failed.Hint = "put a token with that scope into the server's headers"
+		return failed
+	case u.opt.OwnToken:
+		failed := u.errorf(Invalid, text, which)
+		failed.Hint = "add it to oauth.scope of the server"
+		return failed
+	}
+	failed := u.loginRequired(text, which)
+	if scope != "" {
+		failed.Hint += " --scope '" + scope + "'"
+	}
 	return failed
 }
 

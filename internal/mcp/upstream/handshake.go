@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -49,10 +50,17 @@ func (s *connection) handshake(ctx context.Context) error {
 	if err == nil || protocol == ProtocolLegacy || !suggestsModern(err) {
 		return err
 	}
-	if s.discover(ctx) == nil {
-		return nil
+	// a server that refuses the caller there may well be modern
+	if modern := s.discover(ctx); modern == nil || IsUnauthorized(modern) {
+		return modern
 	}
 	return err
+}
+
+// IsUnauthorized reports whether the server refused because of missing or wrong credentials.
+func IsUnauthorized(err error) bool {
+	failed, ok := errors.AsType[*CallError](err)
+	return ok && (failed.Kind == LoginRequired || failed.HTTPStatus == http.StatusUnauthorized || failed.HTTPStatus == http.StatusForbidden)
 }
 
 // initialize opens a legacy session. If the server refuses the version, it retries with one that
