@@ -184,6 +184,10 @@ func (o chatObserver) Settled(ctx context.Context, s proxy.Settled) {
 
 // why says what was done to a request, or why nothing was done.
 func why(s proxy.Settled) string {
+	if n := s.Imitated; n > 0 {
+		s.Imitated = 0
+		return fmt.Sprintf("%s; in %d calls the model wrote a marker of a cut, so that no more arguments are cut", why(s), n)
+	}
 	switch {
 	case s.Masked+s.Pruned > 0:
 		var stand []string

@@ -136,6 +136,7 @@ var keys = map[string]keyInfo{
 	"context_pruning.target_chars":    {doc: "Least length that a big result is pruned towards, in characters; a share of a long one is more.", least: new(1.0)},
 	"context_pruning.max_prune_ratio": {doc: "Largest share of the lines that may be cut.", least: new(0.0), most: new(1.0)},
 	"context_pruning.min_keep_lines":  {doc: "Smallest number of lines that stay.", least: new(0.0)},
+	"context_pruning.arguments":       {doc: "on: strings of 1000 characters and more in the model's own calls are cut when they are first sent back.", enum: []string{"off", "on"}},
 	"context_pruning.repeats":         {doc: "Lines that an earlier result of the same request shows are replaced by a reference to them."},
 
 	"proof":         {doc: "Savings that others count."},

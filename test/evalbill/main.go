@@ -33,6 +33,7 @@ func main() {
 	tokenizer := flag.String("tokenizer", "word pieces", "the provider's: "+strings.Join(provider.Names(), " | ")+" | a file tokenizer.json")
 	model := flag.String("model", "", "only prices of models whose name contains this")
 	flag.BoolVar(&repeats, "repeats", true, "refer to lines that an earlier result shows")
+	flag.StringVar(&arguments, "arguments", "off", "on: cut long arguments of calls")
 	each := flag.Bool("each", false, "print every run")
 	limit := flag.Duration("time", 10*time.Minute, "give up after this long")
 	flag.Parse()
@@ -89,6 +90,7 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	printTotals(w, played, outcomes, best)
 	dear := 0
 	for i, p := range played {
+		printNames(w, p, outcomes[i])
 		dear += printDear(w, p, outcomes[i])
 	}
 	if dear > 0 {

@@ -43,6 +43,7 @@ type outcome struct {
 	worst    float64 // the highest true ratio at any moment
 	worstAt  int     // the request of that moment
 	off      float64 // the largest error of a reported ratio
+	names    names
 }
 
 // play sends a run through the program with its default configuration.
@@ -74,6 +75,7 @@ func play(ctx context.Context, s *session, p prices, split provider.Tokenizer, m
 		}
 		o.off = max(o.off, math.Abs(told-truth))
 		o.requests++
+		o.names.look(q.body, ruler.Last(s.ID), q.answer)
 		return ctx.Err()
 	})
 	if err != nil {
@@ -103,8 +105,11 @@ func playPruned(ctx context.Context, s *session, p prices, ruler *provider.Ruler
 	return whole, ruler.Last(s.ID), err
 }
 
-// repeats is context_pruning.repeats of the program.
-var repeats bool
+// repeats and arguments are context_pruning's of the program.
+var (
+	repeats   bool
+	arguments string
+)
 
 // start is when every run begins.
 var start = time.Unix(1_800_000_000, 0)
@@ -117,7 +122,7 @@ func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) 
 		return nil, nil, fmt.Errorf("%v", mistakes[0])
 	}
 	cfg.ObservationMasking.Schema1.Enabled = cfg.ObservationMasking.Schema1.Enabled && masking
-	cfg.ContextPruning.Repeats = repeats
+	cfg.ContextPruning.Repeats, cfg.ContextPruning.Arguments = repeats, arguments
 	store, err := originals.OpenFile(originals.FileOptions{Dir: filepath.Join(dir, "originals")})
 	if err != nil {
 		return nil, nil, err

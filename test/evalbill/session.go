@@ -68,8 +68,9 @@ const pause = 7 * time.Second
 
 // request is what the agent sent at a time after its first request.
 type request struct {
-	body []byte
-	at   time.Duration
+	body   []byte
+	at     time.Duration
+	answer json.RawMessage
 }
 
 // requests yields what was sent before each answer, for a model, at most most requests; 0: all.
@@ -91,7 +92,7 @@ func (s *session) requests(model string, most int, yield func(request) error) er
 			if n < len(s.Offsets) {
 				at = time.Duration(s.Offsets[n] * float64(time.Second))
 			}
-			if err := yield(request{body: []byte(said.String() + "]}"), at: at}); err != nil {
+			if err := yield(request{body: []byte(said.String() + "]}"), at: at, answer: m}); err != nil {
 				return fmt.Errorf("request %d: %w", n, err)
 			}
 			if n++; n == most {

@@ -28,6 +28,8 @@ const far = 0.02
 func main() {
 	only := flag.String("run", "", "only runs of files whose name contains this")
 	most := flag.Int("requests", 20, "at most so many requests of each run")
+	flag.BoolVar(&repeats, "repeats", true, "refer to lines that an earlier result shows")
+	flag.StringVar(&arguments, "arguments", "off", "on: cut long arguments of calls")
 	limit := flag.Duration("time", 10*time.Minute, "give up after this long")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -54,6 +54,12 @@ func header() http.Header {
 	return http.Header{provider.Header: {"run"}, "X-Api-Key": {"k"}, "Authorization": {"Bearer k"}, "Anthropic-Version": {"2023-06-01"}}
 }
 
+// repeats and arguments are context_pruning's of the program.
+var (
+	repeats   bool
+	arguments string
+)
+
 // start is when every run begins, and pause the time between two requests.
 var start = time.Unix(1_800_000_000, 0)
 
@@ -154,6 +160,7 @@ func open(l lane, to http.RoundTripper, now func() time.Time) (p *proxy.Proxy, d
 	if err != nil {
 		return nil, done, err
 	}
+	cfg.ContextPruning.Repeats, cfg.ContextPruning.Arguments = repeats, arguments
 	masking := cfg.ObservationMasking.Schema1
 	masking.Enabled = false
 	p, err = proxy.New(proxy.Options{

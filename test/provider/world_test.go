@@ -215,6 +215,14 @@ func (k *talk) call(results ...string) {
 	k.messages = append(k.messages, answers...)
 }
 
+// write makes the assistant write a file of some characters.
+func (k *talk) write(chars int) {
+	k.calls++
+	id := fmt.Sprintf("call_%d_%x", k.calls, k.Uint32())
+	call := fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":"write","arguments":%s}}`, id, quote(`{"path":"`+k.word()+`.py","content":`+quote(k.result(chars))+`}`))
+	k.messages = append(k.messages, `{"role":"assistant","content":`+quote(k.prose(150))+`,"tool_calls":[`+call+`]}`, fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":"written"}`, id))
+}
+
 func (k *talk) turn() { k.call(k.result(k.size())) }
 
 func (k *talk) say(chars int) {
@@ -335,6 +343,30 @@ var stories = map[string]func(w *world, seed uint64){
 		for range 45 {
 			w.send(k)
 			k.turn()
+		}
+	},
+	"files written": func(w *world, seed uint64) {
+		k := newTalk("written", seed)
+		w.within = 0.04 // most of it are arguments, which are measured less exactly than results
+		for i := range 40 {
+			w.send(k)
+			if i%3 == 2 {
+				k.turn()
+				continue
+			}
+			k.write(400 + 3000*(i%4))
+		}
+	},
+	"the same lines again": func(w *world, seed uint64) {
+		k := newTalk("lines", seed)
+		file := strings.SplitAfter(k.result(6000), "\n")
+		for i := range 30 {
+			w.send(k)
+			from := i * 7 % (len(file) / 2)
+			k.call(strings.Join(file[from:from+len(file)/2], ""))
+			if i%4 == 3 {
+				k.turn()
+			}
 		}
 	},
 	"two models take turns": func(w *world, seed uint64) {
@@ -616,7 +648,12 @@ func TestTheBillIsTrue(t *testing.T) {
 				t.Run(story+", "+split, func(t *testing.T) {
 					t.Parallel()
 					for seed := range max(*seeds, 1) {
-						w := newWorld(t, terms, nil)
+						w := newWorld(t, terms, func(o *proxy.Options) {
+							if (i+j+int(seed))%3 > 0 { //nolint:gosec // a small number
+								o.Pruning.Arguments = chat.ArgumentsOn
+							}
+							o.Pruning.Repeats = (i+j+int(seed))%4 > 0 //nolint:gosec // a small number
+						})
 						w.ruler.Split, w.most = provider.Tokenizers[split], most
 						w.play(stories[story], 100*seed+1)
 						if testing.Verbose() {

@@ -96,7 +96,7 @@ func (p *Plan) recall() {
 // have avoided that. A recovered result cost a separate request. For one that merely repeats
 // another, this is unknown. Messages booked by any lane are skipped.
 func (p *Plan) refetched() {
-	cut := p.forms.cut()
+	cut := p.forms.cutResults(p.c)
 	if len(cut) == 0 {
 		return
 	}
@@ -131,7 +131,7 @@ func (p *Plan) prune() {
 	for i, kind := range p.kinds {
 		text, ok := p.in.Pruned[i]
 		switch {
-		case ok && p.c.isResult(i) && kind != Masked && !p.dangles(i, text):
+		case ok && p.c.canCut(i) && kind != Masked && !p.dangles(i, text):
 			p.texts[i] = text
 			p.send(i, Pruned, p.takenOut(i, Pruned))
 			if i < answered && p.was(i) == Whole { // sent, but without a record

@@ -350,7 +350,9 @@ func TestOnlyTextsOfResultsChange(t *testing.T) {
 		t.Run(f.format.String(), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				body := f.body(rapid.SliceOfN(rapid.Custom(f.draw), 0, 40).Draw(rt, "items"))
-				out, _ := (&sender{format: f.format, masking: drawSettings(rt), pruning: drawPruning(rt)}).send(rt, body)
+				pruning := drawPruning(rt)
+				pruning.Arguments = ArgumentsOff
+				out, _ := (&sender{format: f.format, masking: drawSettings(rt), pruning: pruning}).send(rt, body)
 				var a, b any
 				if json.Unmarshal(body, &a) != nil || json.Unmarshal(out, &b) != nil {
 					rt.Fatalf("%s became %s", body, out)
@@ -486,12 +488,25 @@ func TestASentPrefixNeverChangesWhereThinkingIsBound(t *testing.T) {
 			if turn == 0 || rapid.IntRange(0, 3).Draw(rt, "thinks") > 0 {
 				thought = fmt.Sprintf(`{"type":"thinking","thinking":"","signature":"s%d"},`, turn)
 			}
-			items = append(items, fmt.Sprintf(`{"role":"assistant","content":[%s{"type":"tool_use","id":"c%d","name":"Bash","input":{"command":"%d"}}]}`, thought, turn, turn))
+			items = append(items, fmt.Sprintf(`{"role":"assistant","content":[%s{"type":"tool_use","id":"c%d","name":"Bash","input":{"command":"%d%s"}}]}`, thought, turn, turn, drawBig(rt)))
 			items = append(items, fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%d","content":"%d %s"}]}`, turn, turn, drawBig(rt)))
 			s.forget = rapid.IntRange(0, 4).Draw(rt, "forget") == 0
 			out, plan := s.send(rt, formatCases[0].body(items))
 			if plan.Masked() > 0 {
 				rt.Fatalf("turn %d: %d results are masked", turn, plan.Masked())
+			}
+			c, err := Messages.Read(out)
+			if err != nil {
+				rt.Fatalf("%v", err)
+			}
+			for i := range c.Messages {
+				if c.Messages[i].Role == Assistant {
+					said := string(c.callRaw(i))
+					if was, ok := before[-i]; ok && was != said {
+						rt.Fatalf("turn %d: call %d went out as %q, before as %q", turn, i, said, was)
+					}
+					before[-i] = said
+				}
 			}
 			for i, m := range slowMessages(out) {
 				if m.Role != Tool {

@@ -8,7 +8,8 @@ func (c *Conversation) FrozenKeys(s Pruning, most int) (keys []Key) {
 		return nil
 	}
 	for i := len(c.Messages) - 1; i >= 0 && len(keys) < most; i-- {
-		if !c.isResult(i) || c.Messages[i].Chars < s.least() {
+		isCall := s.Arguments == ArgumentsOn && c.hasArguments(i)
+		if !isCall && (!c.isResult(i) || c.Messages[i].Chars < s.least()) {
 			continue
 		}
 		keys = append(keys, c.key(i+1))

@@ -62,7 +62,7 @@ func (c *Conversation) goal(result int) (goal string, parts []prune.Part, call s
 // before it, and the user's task. It returns "" for a masked result, since any old result is
 // masked.
 func (p *Plan) Goal(c Cut) string {
-	if c.Kind != Pruned {
+	if c.Kind != Pruned || c.Arguments {
 		return ""
 	}
 	goal, parts, _ := p.c.goal(c.Message)

@@ -5,8 +5,8 @@ const mostLookedAt = 1 << 18
 
 // knownNames reports for each name of a result whether the user or the model said it before, in
 // words or in a call. The reader of the result has it anyway. Other results do not count, since
-// they may be cut.
-func (c *Conversation) knownNames(result int, text string) func(name string) bool {
+// they may be cut. sent has the calls that are.
+func (c *Conversation) knownNames(result int, text string, sent map[int]string) func(name string) bool {
 	known := make(map[string]bool)
 	eachName(text, func(word string, _ bool) { known[word] = false })
 	for i, room := result-1, mostLookedAt; i >= 0 && room > 0 && len(known) > 0; i-- {
@@ -14,8 +14,12 @@ func (c *Conversation) knownNames(result int, text string) func(name string) boo
 		if m.Role != User && m.Role != Assistant {
 			continue
 		}
-		for _, call := range m.Calls {
-			room -= markKnown(known, c.bytes(call.arguments))
+		if cut, ok := sent[i]; ok {
+			room -= markKnown(known, []byte(cut))
+		} else {
+			for _, call := range m.Calls {
+				room -= markKnown(known, c.bytes(call.arguments))
+			}
 		}
 		room -= markKnown(known, c.bytes(m.text))
 	}

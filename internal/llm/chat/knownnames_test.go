@@ -12,7 +12,7 @@ func TestKnownNames(t *testing.T) {
 	body := talk("u:look at\nfirst_name and \"second_name\"", "a:1", "t:1=only_in_a_result", `raw:{"role":"assistant","content":"then\tthird_name, see C:\\next_name"}`, "a:2", "t:2=x")
 	c := reading(t, body)
 	last := len(c.Messages) - 1
-	known := c.knownNames(last, "first_name second_name third_name only_in_a_result never_said next_name")
+	known := c.knownNames(last, "first_name second_name third_name only_in_a_result never_said next_name", nil)
 	for name, want := range map[string]bool{
 		"first_name": true, "second_name": true, "third_name": true, "only_in_a_result": false, "never_said": false, "not_even_asked_for": false,
 	} {

@@ -42,11 +42,19 @@ func (p *Plan) countPairs(req *bill.Request) {
 		piece := p.piece(req, i)
 		switch kind {
 		case Pruned:
+			if p.c.Messages[i].Role == Assistant {
+				shorter, removed := p.c.argumentPairs(i, p.texts[i])
+				piece.Size.Pairs = p.c.pairs(i) - shorter
+				if isCut {
+					piece.Removed.Pairs = removed
+				}
+				break
+			}
 			piece.Size.Pairs = pairsOf(p.texts[i])
 		case Whole:
 			piece.Size.Pairs = p.c.pairs(i)
 		}
-		if isCut {
+		if isCut && p.c.isResult(i) {
 			piece.Removed.Pairs = pairsOf(p.c.Text(i)) - piece.Size.Pairs
 		}
 		if isCut && was == kind && !p.isRefused(i) {
@@ -97,14 +105,33 @@ func (c *Conversation) pairs(i int) (n float64) {
 		if call.arguments.end == 0 {
 			continue
 		}
-		raw := c.bytes(call.arguments)
-		said := unsafeString(raw)
-		if raw[0] == '"' {
-			said = rawjson.Unquote(raw)
-		}
-		n += float64(bpe.Count(said)) - float64(idSize(len(raw)).tokens)
+		n += callPairs(c.bytes(call.arguments))
 	}
 	return n
+}
+
+// callPairs returns those of a call's arguments.
+func callPairs(raw []byte) float64 {
+	said := unsafeString(raw)
+	if raw[0] == '"' {
+		said = rawjson.Unquote(raw)
+	}
+	return float64(bpe.Count(said)) - float64(idSize(len(raw)).tokens)
+}
+
+// argumentPairs returns those that a cut removes from the calls of a message: by the measure of
+// argumentsShorter, and of argumentsRemoved.
+func (c *Conversation) argumentPairs(i int, sent string) (shorter, removed float64) {
+	for call, doc := range c.sentArguments(i, sent) {
+		was, _ := c.document(call)
+		shorter += callPairs(c.bytes(call.arguments)) - callPairs(c.appendArguments(nil, call, doc))
+		removed += jsonPairs(string(was)) - jsonPairs(doc)
+	}
+	return shorter, removed
+}
+
+func jsonPairs(doc string) float64 {
+	return float64(bpe.Count(doc)) - float64(tokens.Estimate(doc, tokens.JSON))
 }
 
 // pairsOf returns those of a result's text.

@@ -75,10 +75,10 @@ type forms struct {
 	booked int // number of messages in the account of this lane or another
 }
 
-// cut lists the messages that were not sent whole.
-func (f *forms) cut() (messages []int) {
+// cutResults lists the results that were not sent whole.
+func (f *forms) cutResults(c *Conversation) (messages []int) {
 	for i := range f.of {
-		if f.of[i].Kind != Whole {
+		if f.of[i].Kind != Whole && c.isResult(i) {
 			messages = append(messages, i)
 		}
 	}
@@ -149,7 +149,7 @@ func (f *forms) take(c *Conversation, r *Record) {
 	}
 	f.seen, f.booked = r.Messages, max(f.booked, r.Cached)
 	for _, cut := range slices.Backward(r.Cuts) { // the last first: it allocates for all
-		if cut.Message >= from && cut.Message < r.Messages && c.isResult(cut.Message) {
+		if cut.Message >= from && cut.Message < r.Messages && c.canCut(cut.Message) {
 			f.set(cut)
 		}
 	}

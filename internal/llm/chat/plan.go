@@ -54,6 +54,8 @@ type Cut struct {
 	Unsure  bool   // it is not New, but may never have been sent: see [Sent]
 	Text    string // its replacement
 	Told    bool   // Text has the ID
+	// It is a message of the model: Text lists the new arguments of its calls.
+	Arguments bool
 }
 
 // makeCuts builds Cuts from the decisions.
@@ -85,7 +87,7 @@ func (p *Plan) makeCuts() {
 			continue
 		}
 		m := &p.c.Messages[i]
-		cut := Cut{Message: i, Kind: kind, New: i >= p.forms.lane || p.was(i) != kind, Text: p.texts[i], ID: p.knownID(i)}
+		cut := Cut{Message: i, Kind: kind, New: i >= p.forms.lane || p.was(i) != kind, Text: p.texts[i], ID: p.knownID(i), Arguments: m.Role == Assistant}
 		cut.Unsure = !cut.New && p.forms.of[i].Unsure
 		if cut.ID == "" && ids != nil {
 			cut.ID = ids[i]
@@ -195,7 +197,7 @@ func (p *Plan) text(message int) string {
 		p.decoded = make([]string, len(p.c.Messages))
 	}
 	if p.decoded[message] == "" {
-		p.decoded[message] = p.c.Text(message)
+		p.decoded[message] = p.c.Original(message)
 	}
 	return p.decoded[message]
 }
@@ -280,6 +282,9 @@ func (p *Plan) Size() int {
 	n := len(p.c.Body) + len(p.Model)
 	for _, cut := range p.Cuts {
 		at := p.c.Messages[cut.Message].content
+		if cut.Arguments {
+			at = span{}
+		}
 		n += len(cut.Text) + len(cut.Text)/16 + 2 - (at.end - at.start)
 	}
 	return max(n, 0)
@@ -298,15 +303,23 @@ func (p *Plan) Append(dst []byte) []byte {
 		dst = rawjson.AppendQuoted(dst, p.Model)
 		from, model = model.end, span{}
 	}
-	for _, cut := range p.Cuts {
-		at := p.c.Messages[cut.Message].content
-		at = span{p.c.list + at.start, p.c.list + at.end}
-		if model.end > 0 && model.start < at.start {
+	writeUntil := func(at span) {
+		if model.end > 0 && model.start < p.c.list+at.start {
 			writeModel()
 		}
-		dst = append(dst, body[from:at.start]...)
+		dst = append(dst, body[from:p.c.list+at.start]...)
+		from = p.c.list + at.end
+	}
+	for _, cut := range p.Cuts {
+		if cut.Arguments {
+			for call, doc := range p.c.sentArguments(cut.Message, cut.Text) {
+				writeUntil(call.arguments)
+				dst = p.c.appendArguments(dst, call, doc)
+			}
+			continue
+		}
+		writeUntil(p.c.Messages[cut.Message].content)
 		dst = rawjson.AppendQuoted(dst, cut.Text)
-		from = at.end
 	}
 	if model.end > 0 {
 		writeModel()
@@ -457,5 +470,9 @@ func (p *Plan) Learned(usage bill.Usage) bill.Learned {
 
 // Taken returns the characters of a cut's original, and estimates how many tokens the cut removes.
 func (p *Plan) Taken(c Cut) (chars, tokens int) {
-	return p.c.Messages[c.Message].Chars, max(0, int(p.before.Account.Scale.Count(p.removedOf(c.Message))))
+	chars = p.c.Messages[c.Message].Chars
+	if c.Arguments {
+		chars = rawjson.Chars(p.c.Original(c.Message))
+	}
+	return chars, max(0, int(p.before.Account.Scale.Count(p.removedOf(c.Message))))
 }

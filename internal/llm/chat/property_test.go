@@ -73,6 +73,7 @@ func drawSettings(t *rapid.T) Settings {
 func drawPruning(t *rapid.T) Pruning {
 	p := smallPruning
 	p.Repeats = rapid.Bool().Draw(t, "repeats")
+	p.Arguments = rapid.SampledFrom([]string{ArgumentsOff, ArgumentsOn}).Draw(t, "arguments")
 	return p
 }
 
@@ -219,7 +220,11 @@ func TestASentPrefixChangesOnlyWithADeclaredCut(t *testing.T) {
 			last = now
 			id := fmt.Sprintf("id%d", turn)
 			text := strings.Repeat(rapid.SampledFrom([]string{"some_name = value\n", "x", "Error: no\n"}).Draw(rt, "line"), rapid.IntRange(0, 300).Draw(rt, "n"))
-			words = append(words, "a:"+id, "t:"+id+"="+text)
+			call := "a:" + id
+			if n := rapid.IntRange(0, 3).Draw(rt, "wrote"); n > 0 {
+				call = asks(id, "Write", `{"file_path":"/a","content":`+quote(strings.Repeat("written_name = value\n", 60*n))+`}`)
+			}
+			words = append(words, call, "t:"+id+"="+text)
 		}
 	})
 }

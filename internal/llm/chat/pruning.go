@@ -49,7 +49,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	var twice *rereads
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if !c.isResult(i) {
+		if !c.canCut(i) {
 			continue
 		}
 		if i < known {
@@ -63,6 +63,12 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), ThreadKey: c.threadKey(i), Frozen: true})
 			case past.Frozen:
 				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), Frozen: true})
+			}
+			continue
+		}
+		if !c.isResult(i) {
+			if s.Enabled && s.Arguments == ArgumentsOn && !off && c.mayCutArguments() {
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), Fresh: true, Later: isLater, forms: forms})
 			}
 			continue
 		}
@@ -152,6 +158,9 @@ func (c *Conversation) jobAgain(s Pruning, job Job) Job {
 // of its original. It reports false where the result is to pass whole: too little would be
 // won, or expired, which is polled and may be nil, says that it takes too long.
 func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
+	if !c.isResult(job.Message) {
+		return c.pruneArguments(job, id)
+	}
 	if !job.Fresh {
 		job = c.jobAgain(s, job)
 	}
@@ -164,7 +173,7 @@ func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool)
 		return "", false
 	}
 	goal, parts, call := c.goal(job.Message)
-	w.Asked = Asked{Goal: goal, Parts: parts, Call: call, Known: func(text string) func(string) bool { return c.knownNames(job.Message, text) }}
+	w.Asked = Asked{Goal: goal, Parts: parts, Call: call, Known: func(text string) func(string) bool { return c.knownNames(job.Message, text, job.Sent) }}
 	return s.prune(text, w, expired)
 }
 

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -91,6 +92,8 @@ type Pruning struct {
 	MinKeepLines  int     `toml:"min_keep_lines" json:"min_keep_lines"`
 	// Lines that an earlier result of the request shows are referred to, and not sent again.
 	Repeats bool `toml:"repeats" json:"repeats"`
+	// on: long strings in the model's own calls are cut when they are first sent back.
+	Arguments string `toml:"arguments" json:"arguments"`
 }
 
 // least returns the number of characters from which a result may be cut.
@@ -103,7 +106,7 @@ func (p Pruning) least() int {
 
 // DefaultPruning returns the default settings.
 func DefaultPruning() Pruning {
-	return Pruning{MinChars: 4000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40, Repeats: true}
+	return Pruning{MinChars: 4000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40, Repeats: true, Arguments: ArgumentsOff}
 }
 
 // engineVersion changes whenever the same text for the same goal may come out another.
@@ -118,6 +121,9 @@ func (p Pruning) Engine() uint64 {
 	d = d.step(math.Float64bits(p.MaxPruneRatio), mixB)
 	if p.Repeats {
 		d = d.step(mixA, mixB)
+	}
+	if p.Arguments == ArgumentsOn {
+		d = d.step(mixB, mixA)
 	}
 	k := d.sum()
 	return max(1, word(k[:]))
@@ -138,7 +144,7 @@ func (p Pruning) Validate() error {
 	if math.IsNaN(p.MaxPruneRatio) || p.MaxPruneRatio < 0 || p.MaxPruneRatio > 1 {
 		errs = append(errs, fmt.Errorf("max_prune_ratio: %v is not between 0 and 1", p.MaxPruneRatio))
 	}
-	errs = append(errs, notNegative("min_keep_lines", p.MinKeepLines))
+	errs = append(errs, notNegative("min_keep_lines", p.MinKeepLines), oneOf("arguments", cmp.Or(p.Arguments, ArgumentsOff), ArgumentsOff, ArgumentsOn))
 	return errors.Join(errs...)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"secateur/internal/llm/bill"
 	"secateur/internal/llm/tokens"
+	"secateur/internal/rawjson"
 )
 
 // Sizes are estimated in tokens. The account learns how the provider's counts differ.
@@ -190,6 +191,9 @@ func (p *Plan) size(i int, kind Kind) bill.Size {
 	m := &p.c.Messages[i]
 	switch kind {
 	case Pruned:
+		if m.Role == Assistant {
+			return p.c.whole(i).Less(p.c.argumentsShorter(i, p.texts[i]))
+		}
 		return sizeOf(p.texts[i], tokens.Code).Plus(beside).Plus(m.rest.of())
 	case Masked:
 		if p.short == nil {
@@ -210,7 +214,31 @@ func (p *Plan) takenOut(i int, kind Kind) bill.Size {
 		return bill.Size{}
 	case was == kind:
 		return p.forms.of[i].Removed
+	case p.c.Messages[i].Role == Assistant:
+		return p.c.argumentsRemoved(i, p.texts[i])
 	}
 	whole := sizeOf(p.text(i), tokens.Code).Plus(beside).Plus(p.c.Messages[i].rest.of())
 	return whole.Less(p.size(i, kind))
+}
+
+// argumentsRemoved returns how much a cut removes from the calls of a message.
+func (c *Conversation) argumentsRemoved(i int, sent string) (removed bill.Size) {
+	for call, doc := range c.sentArguments(i, sent) {
+		was, _ := c.document(call)
+		removed = removed.Plus(sizeOf(string(was), tokens.JSON).Less(sizeOf(doc, tokens.JSON)))
+	}
+	return removed
+}
+
+// argumentsShorter is the same as the readers of the formats measure calls.
+func (c *Conversation) argumentsShorter(i int, sent string) (removed bill.Size) {
+	for call, doc := range c.sentArguments(i, sent) {
+		was, is := c.bytes(call.arguments), c.appendArguments(nil, call, doc)
+		from, to := len(was), len(is)
+		if c.Format == Completions {
+			from, to = rawjson.CountChars(was), rawjson.CountChars(is)
+		}
+		removed = removed.Plus(idSize(from).of().Less(idSize(to).of()))
+	}
+	return removed
 }

@@ -96,7 +96,7 @@ func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, p
 			x.p.opt.Log.WarnContext(ctx, "the form in which a result was sent is lost, it goes out whole; a provider may refuse it", "provider", x.to.provider.name, "hint", goOn)
 			continue
 		default:
-			id := x.p.opt.Originals.ID(x.tenant, conv.Text(job.Message))
+			id := x.p.opt.Originals.ID(x.tenant, conv.Original(job.Message))
 			if len(pruned) == 0 && !job.Later {
 				job.By = by // the first marker of a conversation
 			}

@@ -23,6 +23,8 @@ const (
 	headerIDs = "X-Secateur-Originals"
 	// Why nothing more was masked although there was something.
 	headerWhy = "X-Secateur-Unmasked"
+	// Calls in which the model has written a marker of ours.
+	headerImitated = "X-Secateur-Imitated"
 )
 
 // ours is the prefix of headers that only we may set. A provider must not be able to forge them,
@@ -46,7 +48,8 @@ type effect struct {
 	low, high float64
 	ids       []string // of originals
 
-	barrier chat.Barrier
+	barrier  chat.Barrier
+	imitated int // calls with a marker that the model wrote
 }
 
 // maxListed limits the ids in a header, because clients limit the size of headers.
@@ -67,6 +70,9 @@ func (e effect) announce(h http.Header) {
 	}
 	if e.barrier != chat.Open {
 		h.Set(headerWhy, string(e.barrier))
+	}
+	if e.imitated > 0 {
+		h.Set(headerImitated, strconv.Itoa(e.imitated))
 	}
 }
 

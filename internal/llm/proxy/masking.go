@@ -103,7 +103,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	} else {
 		body.hold()
 	}
-	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ids: unnamed(plan.Cuts), barrier: plan.Barrier, ratio: 1}
+	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ids: unnamed(plan.Cuts), barrier: plan.Barrier, ratio: 1, imitated: x.imitations(ctx, conv)}
 	if x.replay {
 		sent := plan.Unbooked()
 		x.effect.rate(&sent)
@@ -113,6 +113,20 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 		x.flight = x.p.flights.start(lane.record, plan) // the last step that can fail
 	}
 	return out, nil
+}
+
+// imitations counts the calls that hold a marker of ours. The tool was called with the marker in
+// place of the text, so each is reported when it first comes back.
+func (x *exchange) imitations(ctx context.Context, conv *chat.Conversation) int {
+	if x.p.opt.Pruning.Arguments != chat.ArgumentsOn {
+		return 0
+	}
+	n := conv.Imitations()
+	if n > 0 && conv.ImitatesNow() && !x.replay {
+		x.p.opt.Log.WarnContext(ctx, "the model has written a marker of a cut into a call: no more arguments are cut in this conversation",
+			"provider", x.to.provider.name, "calls", n, "hint", `look at what the call did, or set arguments = "off" in [context_pruning]`)
+	}
+	return n
 }
 
 // modelOf returns the provider's name of the model.

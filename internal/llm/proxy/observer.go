@@ -35,6 +35,7 @@ type Settled struct {
 	Masked, Pruned             int     // number of such results
 	MaskedTokens, PrunedTokens int     // estimated tokens removed from them
 	Barrier                    string  // why earlier results may not be masked; "": they may
+	Imitated                   int     // calls in which the model wrote a marker of ours
 
 	// For the comparison with untouched conversations.
 	Arm   Arm     // "": not compared
@@ -101,7 +102,7 @@ func (x *exchange) observe(ctx context.Context, usage *bill.Usage, spent, passth
 	if usage != nil {
 		s.PromptTokens, s.CachedTokens = int64(usage.Input), int64(usage.Cached)
 	}
-	s.Barrier = string(x.effect.barrier)
+	s.Barrier, s.Imitated = string(x.effect.barrier), x.effect.imitated
 	x.compare(&s, usage)
 	if x.plan != nil {
 		s.Conversation = x.lane.root

@@ -88,11 +88,12 @@ func Try(ctx context.Context, s *Session, model string, o Options) (*Trial, erro
 	return t, nil
 }
 
-// tried compares the last request with what was sent for it. Cuts are in the order of the pieces,
-// and each changes one.
+// tried compares the last request with what was sent for it. Cuts of results are in the order of the
+// pieces, and each changes one.
 func (p *player) tried(out played) []TriedPiece {
 	k := len(p.whole) - 1
-	whole, sent, cuts := p.whole[k], out.prompt[k], out.last.Cuts
+	whole, sent := p.whole[k], out.prompt[k]
+	cuts := slices.DeleteFunc(slices.Clone(out.last.Cuts), func(c chat.Cut) bool { return c.Arguments })
 	all := make([]TriedPiece, 0, len(whole))
 	for message, raw := range p.session.requests[k].list {
 		for range p.render.pieces(p.session.format, []jsontext.Value{raw}) {
@@ -102,7 +103,10 @@ func (p *player) tried(out played) []TriedPiece {
 				Message: message, Role: before.role, CallID: before.id, Tool: p.session.called[before.id], Chars: before.characters(), Kept: after.characters(),
 				Before: before.size / p.perToken, After: after.size / p.perToken,
 			}
-			if before.rendered != after.rendered && len(cuts) > 0 {
+			switch isChanged := before.rendered != after.rendered; {
+			case isChanged && before.role != roleTool: // the arguments of a call
+				t.Kind = chat.Pruned
+			case isChanged && len(cuts) > 0:
 				t.Kind, t.Text, cuts = cuts[0].Kind, cuts[0].Text, cuts[1:]
 			}
 			all = append(all, t)
