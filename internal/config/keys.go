@@ -172,7 +172,7 @@ var keys = map[string]keyInfo{
 	"store.when_full":      {doc: "What happens when that is used up: refuse means that nothing more is cut, oldest that the originals go that were not used for longest.", enum: []string{"refuse", "oldest"}},
 	"store.ttl_s":          {doc: "Seconds an original is kept after its last use.", above: new(0.0)},
 	"store.sent_ttl_s":     {doc: "Seconds that what was sent to a provider is remembered after its last use, so that it goes out in the same form again.", above: new(0.0)},
-	"store.put_timeout_ms": {doc: "A slower store means that nothing is cut. 0: wait.", least: new(0.0)},
+	"store.put_timeout_ms": {doc: "Milliseconds for each started MiB of a text. A slower store means that nothing is cut. 0: wait.", least: new(0.0)},
 
 	"auth":                       {doc: "Who may call. With any credential configured, every door asks for one."},
 	"auth.public_url":            {doc: "How clients reach us, such as https://tools.example. Empty: scheme and listen."},

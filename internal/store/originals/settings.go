@@ -19,7 +19,7 @@ type Settings struct {
 	TTL      time.Duration `toml:"ttl_s" json:"ttl_s"`         // life after the last use
 	// how long texts sent to a provider are remembered after their last use
 	SentTTL time.Duration `toml:"sent_ttl_s" json:"sent_ttl_s"`
-	// timeout of Put; 0: none
+	// timeout of Put for each started MiB of a text; 0: none
 	PutTimeout time.Duration `toml:"put_timeout_ms" json:"put_timeout_ms"`
 }
 

@@ -12,7 +12,7 @@ import (
 const maxUnderWay = 64
 
 // WithPutTimeout makes Put fail with ErrUnavailable after the limit, and Get when the caller's
-// context ends. An abandoned call may still finish in the background. Such calls are limited in
+// context ends. The limit is for each started MiB of a text. An abandoned call may still finish in the background. Such calls are limited in
 // number, and Close waits for them.
 func WithPutTimeout(store StoreCloser, limit time.Duration) StoreCloser {
 	return &timed{store: store, limit: limit, slots: make(chan struct{}, maxUnderWay)}
@@ -34,7 +34,7 @@ func (t *timed) ID(tenant, text string) string { return t.store.ID(tenant, text)
 
 // Put stores the text within the time limit.
 func (t *timed) Put(ctx context.Context, tenant, text string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.limit)
+	ctx, cancel := context.WithTimeout(ctx, t.limit*time.Duration(1+len(text)>>20))
 	defer cancel()
 	id, err := t.call(ctx, func(ctx context.Context) (string, error) { return t.store.Put(ctx, tenant, text) })
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -139,5 +140,21 @@ func TestGetIsGivenUpWithItsCaller(t *testing.T) {
 			t.Errorf("Get: err = %v after %v, want ErrUnavailable after a minute", err, time.Since(start))
 		}
 		s.Close()
+	})
+}
+
+// A text of many MiB has a longer limit: a disk that is fast enough takes that long.
+func TestTheLimitGrowsWithTheText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slow{takes: 2 * time.Second}
+		timed := originals.WithPutTimeout(store, 250*time.Millisecond)
+		for size, want := range map[int]error{1000: originals.ErrUnavailable, 10 << 20: nil} {
+			if _, err := timed.Put(t.Context(), "", strings.Repeat("x", size)); !errors.Is(err, want) {
+				t.Errorf("a text of %d bytes: %v, want %v", size, err, want)
+			}
+		}
+		if err := timed.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 }
