@@ -39,7 +39,7 @@ func TestGoClientFindsTools(t *testing.T) {
 				}
 				names = append(names, tool.Name)
 			}
-			want := []string{"find_tools", "describe_tools", "call_tool", "pruner::prune_text", "pruner::recover_text", "pruner::recover_chars", "pruner::search_text", "pruner::health"}
+			want := []string{"find_tools", "describe_tools", "call_tool", "pruner::recover_text", "pruner::recover_chars", "pruner::search_text"}
 			if slices.Sort(names); len(names) != len(want) || !slices.Contains(names, "find_tools") || !slices.Contains(names, "pruner::recover_text") {
 				t.Errorf("listed are %q, want %q", names, want)
 			}

@@ -121,7 +121,7 @@ func (c *prunedClient) check(tool string, arguments map[string]any, want string,
 	}
 	lines := strings.Count(whole, "\n") + 1
 	back, _ := c.call("pruner::recover_text", map[string]any{
-		"prune_id": ids[0], "ranges": []map[string]any{{"start_line": 1, "end_line": lines}}, "include_line_numbers": false,
+		"prune_id": ids[0], "ranges": []map[string]any{{"start_line": 1, "end_line": lines}}, "include_line_numbers": false, "max_chars": 2_000_000,
 	})
 	var answer struct {
 		Text string `json:"raw_text"`

@@ -76,7 +76,7 @@ func (w world) printSavings(s admin.Savings, by, since string) {
 	}
 	fmt.Fprintf(w.out, "lost       %s, which is counted above\n", money(s.LostUSD))
 	fmt.Fprintf(w.out, "cut        %s; those of MCP results have no price, since no account says which model reads them\n", plural(int(s.CutTokens), "token"))
-	fmt.Fprintf(w.out, "recovered  %s, %s of what was cut\n", plural(int(s.RecoveredTokens), "token"), percent(s.RecoveryRate))
+	fmt.Fprintf(w.out, "recovered  %s, %s of what was cut\n", plural(int(s.RecoveredTokens), "token"), percent(share(s.RecoveredTokens, s.CutTokens)))
 	fmt.Fprintf(w.out, "cache      %s of prompt tokens came from the provider's\n", percent(s.CacheHitRate))
 	w.printHoldout(s.Holdout)
 	if by == "" {
@@ -117,6 +117,9 @@ func (w world) printHoldout(h *history.Holdout) {
 	fmt.Fprintf(w.out, "           a conversation took %.1f requests with cuts and %.1f without: between %+.1f and %+.1f (95%%)\n",
 		h.Requests, h.HeldRequests, h.More.Low, h.More.High)
 }
+
+// share returns a part of a whole; 0 of nothing.
+func share(part, whole int64) float64 { return float64(part) / float64(max(whole, 1)) }
 
 // explainRequest shows one request in the account of its conversation.
 func (w world) explainRequest(ctx context.Context, c *controlClient, id string, asJSON bool) error {

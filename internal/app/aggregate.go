@@ -20,6 +20,7 @@ import (
 	"secateur/internal/mcp/downstream"
 	"secateur/internal/mcp/pool"
 	"secateur/internal/ops/telemetry"
+	"secateur/internal/prune/pruner"
 )
 
 // newAggregate builds the door for MCP clients.
@@ -55,7 +56,7 @@ func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 		Log: gen.log,
 	}
 	if gen.pruner != nil {
-		opt.Recovery = config.PrunerID
+		opt.Recovery, opt.RecoverChars = config.PrunerID, pruner.BriefChars
 	}
 	if set := gen.cfg.ObservationMasking.MCP; set.Enabled {
 		var err error

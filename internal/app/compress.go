@@ -16,7 +16,7 @@ import (
 func (gen *generation) hangCompress(mux *router, g guard) {
 	s := &compress.Server{
 		Pruning: gen.cfg.ContextPruning, Originals: gen.store, Index: gen.records, Admission: gen.admission, MaxBytes: gen.cfg.MaxBodyBytes,
-		Observe: gen.compressCut, Recovered: gen.savings.Recovered, Log: gen.log,
+		Observe: gen.compressCut, Recovered: gen.recovered, Log: gen.log,
 	}
 	mux.Handle(compress.Path, g.shut(proxy.Refuse, g.watch(access.DoorChat, s.Serve)))
 	mux.Handle(compress.RetrievePath+"{hash}", g.shut(proxy.Refuse, g.watch(access.DoorChat, s.ServeRetrieve)))

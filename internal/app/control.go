@@ -40,7 +40,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		FindTools: a.findTools,
 
 		Call:     a.callTool,
-		Original: a.original, Recovered: a.savings.Recovered,
+		Original: a.original, Recovered: a.recovered,
 		Limits:   a.limitUsage,
 		Savings:  a.history.Query,
 		Events:   a.feed,

@@ -309,7 +309,7 @@ func TestControlPages(t *testing.T) {
 	c := control(t, controlDemo)
 	type tools = admin.Page[admin.Tool]
 	whole := get[tools](t, c, "/tools")
-	if len(whole.Items) != 8 || whole.Next != nil {
+	if len(whole.Items) != 6 || whole.Next != nil {
 		t.Fatalf("tools = %+v", whole)
 	}
 	var walked []admin.Tool

@@ -12,6 +12,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/access/admission"
+	"secateur/internal/config"
 	"secateur/internal/config/suggest"
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/era"
@@ -95,6 +96,9 @@ func (a *App) resolveTool(ctx context.Context, m *pool.Member, name string) (ser
 // lists reports whether a server has a tool, according to its last known list.
 func (a *App) lists(server, tool string) bool {
 	d, known := a.servers.Details(server)
+	if server == config.PrunerID && a.live.Load().pruner.HasTool(tool) { // it lists fewer to MCP clients
+		return true
+	}
 	return known && !d.Settings.Off() && (len(d.Lists.Tools) == 0 || definitionOf(d.Lists, tool) != nil)
 }
 

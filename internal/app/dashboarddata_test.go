@@ -149,7 +149,7 @@ func TestOneCut(t *testing.T) {
 	if want := "line\n" + prune.Marker(id, prune.Block{Start: 2, End: 9, Reason: "r"}) + "\nline\n"; got.KeptText != want || got.TotalLines != 10 || len(got.Removed) != 1 || got.Reason == "" || got.Goal != "why" || got.Recovered {
 		t.Errorf("pruned: %+v, want %q", got, want)
 	}
-	c.savings.Recovered(id)
+	c.savings.Recovered(id, 1)
 	if got := get[admin.CutDetail](t, c, "/cuts/"+id); !got.Recovered || got.RecoveredAt.IsZero() {
 		t.Errorf("recovered: %+v", got)
 	}

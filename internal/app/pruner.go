@@ -97,7 +97,7 @@ func (gen *generation) openPruner(before *generation) error {
 	var err error
 	gen.pruner, err = pruner.New(pruner.Options{
 		Replaces:        gen.lastPruner,
-		Recovered:       gen.savings.Recovered,
+		Recovered:       gen.recovered,
 		Pruned:          gen.textPruned,
 		Settings:        gen.cfg.Pruner,
 		Originals:       gen.store,

@@ -41,13 +41,14 @@ type relay struct {
 
 	mu        sync.Mutex           // guards the fields below
 	heard     map[string]time.Time // time of the last post of each replica
-	recovered []string             // originals recovered here, not yet posted
+	recovered boardPost            // what was recovered here and is not yet posted
 }
 
 // boardPost is the content of a post.
 type boardPost struct {
 	Events    []json.RawMessage `json:"events,omitempty"`
-	Recovered []string          `json:"recovered,omitempty"` // originals that were recovered
+	Recovered []string          `json:"recovered,omitempty"` // originals of which something was recovered
+	Tokens    []int64           `json:"tokens,omitempty"`    // how many tokens of each
 }
 
 // relay runs a relay while ctx lives.
@@ -76,12 +77,12 @@ func (a *App) relay(ctx context.Context, work *errgroup.Group) {
 	})
 }
 
-// askedFor notes a recovered original for the next post.
-func (r *relay) askedFor(id string) {
+// askedFor notes a recovery for the next post.
+func (r *relay) askedFor(id string, tokens int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.recovered) < relayRecoveries {
-		r.recovered = append(r.recovered, id)
+	if p := &r.recovered; len(p.Recovered) < relayRecoveries {
+		p.Recovered, p.Tokens = append(p.Recovered, id), append(p.Tokens, tokens)
 	}
 }
 
@@ -133,7 +134,7 @@ func (r *relay) sort(all []events.Event) (requests, rest boardPost, lost uint64)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rest.Recovered, r.recovered = r.recovered, nil
+	rest.Recovered, rest.Tokens, r.recovered = r.recovered.Recovered, r.recovered.Tokens, boardPost{}
 	return requests, rest, lost
 }
 
@@ -182,7 +183,11 @@ func (r *relay) read(p replica.Post) {
 		}
 		r.a.feed.Receive(p.From, e)
 	}
-	for _, id := range told.Recovered {
-		r.a.savings.RecoveredElsewhere(id)
+	for i, id := range told.Recovered {
+		tokens := int64(0) // an older version does not tell
+		if i < len(told.Tokens) {
+			tokens = told.Tokens[i]
+		}
+		r.a.savings.RecoveredElsewhere(id, tokens)
 	}
 }

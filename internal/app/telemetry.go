@@ -16,6 +16,7 @@ import (
 	"secateur/internal/cut/cutting"
 	"secateur/internal/cut/mask"
 	"secateur/internal/llm/proxy"
+	"secateur/internal/llm/tokens"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/ops/admin"
 	"secateur/internal/ops/events"
@@ -75,6 +76,11 @@ func (a *App) cutMade(m cutting.Made) {
 		ID: m.ID, Feature: m.Door, Server: m.Server, Tool: a.tools.Label(m.Server, m.Tool), OriginalChars: m.Chars, KeptChars: m.Kept, TokensSaved: m.Tokens,
 		RequestID: m.RequestID, How: a.middleOut(m),
 	})
+}
+
+// recovered counts a part of an original that was given back.
+func (a *App) recovered(id, returned string) {
+	a.savings.Recovered(id, int64(tokens.Sample(returned, tokens.Logs)))
 }
 
 // middleOut describes what was removed from an observation that is too long.

@@ -152,6 +152,7 @@ var keys = map[string]keyInfo{
 
 	"mcp_pruner":                        {doc: "The pruner. Environment variables beat this section: MCP_PRUNER_*, KIMI_PRUNING_BACKEND, DEEPINFRA_*, SECATEUR_RERANK_*."},
 	"mcp_pruner.enabled":                {doc: "Offer it as server `pruner` and at /rpc."},
+	"mcp_pruner.tools":                  {doc: "What MCP clients list. recover: the tools that give back what was cut. all: prune_text and health, too. At /rpc and in `secateur pruner` all are listed.", enum: []string{"recover", "all"}},
 	"mcp_pruner.host":                   {doc: "Where `secateur pruner` listens."},
 	"mcp_pruner.port":                   {doc: "Where `secateur pruner` listens. 0: any free port.", least: new(0.0), most: new(65535.0)},
 	"mcp_pruner.backend":                {doc: "heuristic is local. deepinfra (or cloud) and rerank send lines of the text to a service; their keys come from the environment.", enum: []string{"heuristic", "deepinfra", "cloud", "rerank"}},

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -98,7 +99,7 @@ func (v View) Shown(s Span) (Span, bool) {
 // that covers all numbers.
 func (v View) Place(s Span) Span {
 	first, _ := slices.BinarySearch(v.numbers, s.Start)
-	end, _ := slices.BinarySearch(v.numbers, s.End+1)
+	end, _ := slices.BinarySearch(v.numbers, min(s.End, math.MaxInt-1)+1)
 	if first >= end || s.Start > s.End {
 		return s
 	}

@@ -43,7 +43,7 @@ type Server struct {
 	Admission *admission.Control
 	MaxBytes  int64 // of a request
 	Observe   func(context.Context, Cut)
-	Recovered func(id string)
+	Recovered func(id, returned string)
 	Log       *slog.Logger
 
 	made memo
@@ -163,10 +163,11 @@ func (s *Server) ServeRetrieve(w http.ResponseWriter, r *http.Request, p *access
 		fail(w, http.StatusServiceUnavailable, "unavailable", "the store of originals does not answer; try again in a moment")
 		return
 	}
+	answer := retrieved(hash, r.URL.Query().Get("query"), text)
 	if s.Recovered != nil {
-		s.Recovered(id)
+		s.Recovered(id, string(answer))
 	}
-	write(w, retrieved(hash, r.URL.Query().Get("query"), text))
+	write(w, answer)
 }
 
 func (s *Server) original(ctx context.Context, tenant, hash string) (text, id string, err error) {

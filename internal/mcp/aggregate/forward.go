@@ -11,6 +11,7 @@ import (
 	"secateur/internal/mcp/era"
 	"secateur/internal/mcp/pool"
 	"secateur/internal/mcp/tasks"
+	"secateur/internal/mcp/toolserver"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/mcp/wire"
 	"secateur/internal/rawjson"
@@ -46,6 +47,9 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 		e.peer = peer.Era
 	} else if conn.Settings().Transport != upstream.TransportRPC { // such a server need not say who it is
 		return refused(callFailed(ctx, d.server, err))
+	}
+	if s.only == "" && d.server == a.now.Recovery {
+		ctx = toolserver.WithBrief(ctx, a.now.RecoverChars)
 	}
 	e.takeFocus()
 	e.readGoal(time.Now())

@@ -66,14 +66,16 @@ func (s *clientConn) instructions(ctx context.Context, c *client, a request, pee
 			}
 			continue
 		}
-		if text, ok := rawjson.Text(p.Peer.Instructions()); ok && !now.Admission.HoldsInstructions(ctx, p.Server, text) {
+		text, ok := rawjson.Text(p.Peer.Instructions())
+		ok = ok && p.Server != now.Recovery // its tools say what they do
+		if ok && !now.Admission.HoldsInstructions(ctx, p.Server, text) {
 			said = append(said, catalog.ServerInstructions{Server: p.Server, Text: text})
 		}
 		if recovery == "" && isPruner(p.Peer.ServerName) {
 			recovery = p.Server
 		}
 	}
-	if !now.Admission.Sees(who, access.DoorMCP, recovery) {
+	if recovery != "" && !a.lists(catalog.Tools, recovery, mask.RecoverTool) {
 		recovery = ""
 	}
 	hints := []string{s.searchHint(c, now)}

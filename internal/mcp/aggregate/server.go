@@ -33,7 +33,8 @@ type Options struct {
 	Originals originals.Store // where originals go before they are cut
 	// TargetChars is what long texts are pruned towards for the goal of their call; 0: their head and tail stay.
 	TargetChars int
-	// MaskRepeats cuts what structuredContent says again of a text that is cut.
+	// MaskRepeats cuts structuredContent: what it says again of a text that is cut, and more for
+	// clients whose models read it alone.
 	MaskRepeats bool
 	Admission   *admission.Control // nil: everyone may do everything
 	// Authenticate says whose token a message for a path brings in params.proxy.authToken.
@@ -54,6 +55,9 @@ type Options struct {
 	// Recovery is the id of the server whose recover_text gives back what was cut; "": the first that calls itself a
 	// pruner.
 	Recovery string
+	// RecoverChars is how many characters of an original one call of Recovery returns, unless the
+	// call says otherwise.
+	RecoverChars int
 	// GreetingTime is how long initialize and server/discover of a single server's door wait for that server. Default
 	// 0.9 s: a client that waits for a second gets its answer.
 	GreetingTime time.Duration

@@ -18,11 +18,10 @@ func Instructions(servers []ServerInstructions, recoverTool, search string) stri
 		if b.Len() > 0 {
 			b.WriteString("\n\n")
 		}
-		b.WriteString("Long texts in tool results are shortened: a marker in brackets stands where a part was left out, such as " +
-			"⟦PRUNED lines 27-41 id=prn_…⟧ with the id of the whole text. Nothing is lost: the tool ")
+		b.WriteString("Long tool results are shortened. For ⟦PRUNED lines 27-41 id=prn_…⟧ call ")
 		b.WriteString(recoverTool)
-		b.WriteString(` gives lines of the whole text back, for example with {"prune_id":"prn_…",` +
-			`"ranges":[{"start_line":1,"end_line":200}],"include_line_numbers":false}.`)
+		b.WriteString(` with {"prune_id":"prn_…","ranges":[{"start_line":27,"end_line":41}]}. ` +
+			"For chars: recover_chars with start and end. For items and members: search_text with a pattern finds these numbers.")
 	}
 	for _, s := range servers {
 		said := strings.TrimSpace(s.Text)

@@ -9,6 +9,7 @@ import (
 
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/era"
+	"secateur/internal/mcp/toolserver"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/mcp/wire"
 	"secateur/internal/rawjson"
@@ -110,7 +111,7 @@ func (s *listCache) stop() {
 // update fetches the list. If that fails, the last known list stays and the fetch is retried.
 func (s *listCache) update(ctx context.Context, c *Conn) {
 	now := s.edition(ctx, c)
-	p, err := c.pages(ctx, s.list)
+	p, err := c.pages(toolserver.WithBrief(ctx, 1), s.list) // a catalog is for models
 	if refused, ok := asServerError(err); ok && refused.Code == wire.CodeMethodNotFound {
 		p, err = page{ttl: -1}, nil
 	}

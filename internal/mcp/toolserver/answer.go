@@ -84,7 +84,8 @@ func infoOf(opt Options) []byte {
 	return append(out, '}')
 }
 
-func appendTool(dst []byte, t Tool) []byte {
+// appendTool appends a definition. A brief one leaves out the hint that nothing outside is reached.
+func appendTool(dst []byte, t Tool, brief bool) []byte {
 	out := rawjson.Object(append(dst, '{'))
 	out.Text("name", t.Name)
 	out.Text("description", t.Description)
@@ -92,7 +93,9 @@ func appendTool(dst []byte, t Tool) []byte {
 	if t.ReadOnly {
 		out.Begin("annotations")
 		out.Bool("readOnlyHint", true)
-		out.Bool("openWorldHint", t.OpenWorld)
+		if !brief {
+			out.Bool("openWorldHint", t.OpenWorld)
+		}
 		out.End()
 	}
 	return append(out, '}')

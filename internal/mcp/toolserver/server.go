@@ -45,6 +45,7 @@ type Options struct {
 	Name, Title, Version string
 	Instructions         string // for the model; may be empty
 	Tools                []Tool
+	Brief                []Tool            // in place of Tools for requests marked by WithBrief; nil: Tools
 	Capabilities         string            // a JSON object; "": tools only
 	Methods              map[string]Method // further methods by name; may be nil
 	Log                  *slog.Logger      // nil discards
@@ -54,10 +55,17 @@ type Options struct {
 // clients may share it.
 type Server struct {
 	opt     Options
-	tools   map[string]*boundTool
+	full    *table
+	brief   *table // nil: full
 	methods map[string]method
-	info    []byte   // serverInfo
-	names   []string // of the listed tools
+	info    []byte // serverInfo
+}
+
+// table is a set of tools.
+type table struct {
+	tools map[string]*boundTool
+	names []string // of the listed tools
+	list  method
 }
 
 // method is a Method that also gets its parsed params.
@@ -76,26 +84,21 @@ func New(opt Options) (*Server, error) {
 	if opt.Capabilities == "" {
 		opt.Capabilities = capabilities
 	}
-	s := &Server{opt: opt, tools: map[string]*boundTool{}, info: infoOf(opt)}
-	list := []byte{'['}
-	for _, t := range opt.Tools {
-		if err := s.bind(t); err != nil {
-			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+	s := &Server{opt: opt, info: infoOf(opt)}
+	var err error
+	if s.full, err = s.newTable(opt.Tools, false); err != nil {
+		return nil, err
+	}
+	if opt.Brief != nil {
+		if s.brief, err = s.newTable(opt.Brief, true); err != nil {
+			return nil, err
 		}
-		if t.Unlisted {
-			continue
-		}
-		if len(s.names) > 0 {
-			list = append(list, ',')
-		}
-		list = appendTool(list, t)
-		s.names = append(s.names, t.Name)
 	}
 	s.methods = map[string]method{
 		"initialize":               s.initialize,
 		"server/discover":          s.discover,
 		"ping":                     s.ping,
-		"tools/list":               s.list("tools", append(list, ']')),
+		"tools/list":               s.listTools,
 		"tools/call":               s.call,
 		"resources/list":           s.list("resources", []byte("[]")),
 		"resources/templates/list": s.list("resourceTemplates", []byte("[]")),
@@ -107,18 +110,39 @@ func New(opt Options) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) bind(t Tool) error {
-	schema, err := ParseSchema(t.Schema)
+// newTable binds tools and renders their list.
+func (s *Server) newTable(tools []Tool, brief bool) (*table, error) {
+	t := &table{tools: map[string]*boundTool{}}
+	list := []byte{'['}
+	for _, tool := range tools {
+		if err := t.bind(tool); err != nil {
+			return nil, fmt.Errorf("tool %s: %w", tool.Name, err)
+		}
+		if tool.Unlisted {
+			continue
+		}
+		if len(t.names) > 0 {
+			list = append(list, ',')
+		}
+		list = appendTool(list, tool, brief)
+		t.names = append(t.names, tool.Name)
+	}
+	t.list = s.list("tools", append(list, ']'))
+	return t, nil
+}
+
+func (t *table) bind(tool Tool) error {
+	schema, err := ParseSchema(tool.Schema)
 	if err != nil {
 		return err
 	}
-	if t.Call == nil {
+	if tool.Call == nil {
 		return errors.New("no Call")
 	}
-	if s.tools[t.Name] != nil {
+	if t.tools[tool.Name] != nil {
 		return errors.New("defined twice")
 	}
-	s.tools[t.Name] = &boundTool{t, schema}
+	t.tools[tool.Name] = &boundTool{tool, schema}
 	return nil
 }
 
@@ -162,6 +186,10 @@ func (s *Server) ping(_ context.Context, req *wire.Message, p params) ([]byte, *
 	return []byte("{}"), nil
 }
 
+func (s *Server) listTools(ctx context.Context, req *wire.Message, p params) ([]byte, *wire.Error) {
+	return s.tableFor(ctx).list(ctx, req, p)
+}
+
 // list answers a list method with a single page. No cursor is ever issued, so none is valid.
 func (s *Server) list(member string, page []byte) method {
 	whole := slices.Concat([]byte(`{"`+member+`":`), page)
@@ -182,37 +210,45 @@ func (s *Server) list(member string, page []byte) method {
 
 // Has reports whether a tool of this name exists, listed or not.
 func (s *Server) Has(name string) bool {
-	_, known := s.tools[name]
+	_, known := s.full.tools[name]
 	return known
 }
 
 func (s *Server) call(ctx context.Context, _ *wire.Message, p params) ([]byte, *wire.Error) {
-	name, err := p.text("name")
+	result, err := s.tableFor(ctx).call(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	tool, known := s.tools[name]
+	return s.result(result, p.modern), nil
+}
+
+func (t *table) call(ctx context.Context, p params) (Result, *wire.Error) {
+	name, err := p.text("name")
+	if err != nil {
+		return Result{}, err
+	}
+	tool, known := t.tools[name]
 	if !known {
 		problem := fmt.Sprintf("unknown tool %q", short(name))
 		if !p.Has("name") {
 			problem = "is missing"
 		}
 		e := wire.InvalidParams("/name", problem)
-		e.Data.Hint = "the tools here are " + strings.Join(s.names, ", ")
-		return nil, e
+		e.Data.Hint = "the tools here are " + strings.Join(t.names, ", ")
+		return Result{}, e
 	}
 	arguments := p.Arguments["arguments"]
 	if !p.Has("arguments") {
 		arguments = []byte("{}")
 	}
 	if found := tool.schema.check(arguments, tool.Judges); len(found) > 0 {
-		return nil, invalidArguments(tool.Name, found)
+		return Result{}, invalidArguments(tool.Name, found)
 	}
 	result, err := tool.Call(ctx, arguments)
-	if err != nil {
-		return nil, err
+	if BriefChars(ctx) > 0 {
+		err = withHint(err)
 	}
-	return s.result(result, p.modern), nil
+	return result, err
 }
 
 func unknownMethod(name string) *wire.Error {

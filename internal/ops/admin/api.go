@@ -36,8 +36,8 @@ type Options struct {
 	SignIns   SignIns
 	// Captured is what is kept of a request of the caller's.
 	Captured func(p *access.Principal, request string) Captured
-	// Recovered is told that an original was restored; nil: ignored.
-	Recovered func(id string)
+	// Recovered is told what was given back of an original; nil: ignored.
+	Recovered func(id, returned string)
 	Limits    func() []LimitUsage
 	Logins    func() ([]Login, error)
 	Savings   func(history.Query) (history.Savings, error)

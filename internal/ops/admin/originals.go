@@ -37,7 +37,7 @@ func (a *API) original() Operation {
 			}
 			lines, err := linesOf(id, text, r.URL.Query().Get("lines"))
 			if err == nil && peek != "true" && a.opt.Recovered != nil {
-				a.opt.Recovered(id)
+				a.opt.Recovered(id, lines.Text)
 			}
 			return lines, err
 		},

@@ -28,8 +28,8 @@ type Savings struct {
 	ring  []string           // the ids in known, in order of arrival
 	next  int                // index of the next one, once ring is full
 	texts map[string]*texts  // by feature
-	// tells other replicas that an original was requested; nil: no replicas
-	tell func(id string)
+	// tells other replicas what came back of an original; nil: no replicas
+	tell func(id string, tokens int64)
 }
 
 // cutText is a cut original.
@@ -58,7 +58,7 @@ func NewSavings(reg prometheus.Registerer, h *history.History, feed *events.Feed
 		chars:           counter("cut_chars_total", "Characters that were cut out of them.", "feature", "server"),
 		tokens:          counter("cut_tokens_total", "Tokens that were cut out of them, estimated.", "feature", "server"),
 		recovered:       counter("recovered_total", "Originals that were asked for at least once.", "feature"),
-		recoveredTokens: counter("recovered_tokens_total", "Tokens that had been cut out of them, estimated.", "feature"),
+		recoveredTokens: counter("recovered_tokens_total", "Tokens that came back of originals, estimated.", "feature"),
 		ratio: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "secateur_recovery_ratio", Help: "Originals that were asked for at least once over those that were cut.",
 		}, []string{"feature"}),
@@ -115,7 +115,7 @@ func (s *Savings) add(id string, c cutText) {
 
 // Tell sets the function that tells other replicas of requested originals, since one of them may
 // have counted the cut.
-func (s *Savings) Tell(tell func(id string)) {
+func (s *Savings) Tell(tell func(id string, tokens int64)) {
 	if s == nil {
 		return
 	}
@@ -150,48 +150,52 @@ func (s *Savings) count(feature string, change func(*texts)) {
 	}
 }
 
-// Recovered records that an original was requested. It counts only cuts by this process.
-func (s *Savings) Recovered(id string) {
+// Recovered records the tokens of an original that came back. It counts only cuts by this process.
+func (s *Savings) Recovered(id string, tokens int64) {
 	if s == nil {
 		return
 	}
-	if tell := s.noteRecovery(id); tell != nil {
-		tell(id)
+	if tell := s.noteRecovery(id, tokens); tell != nil {
+		tell(id, tokens)
 	}
 }
 
-// RecoveredElsewhere records that another replica was asked for an original.
-func (s *Savings) RecoveredElsewhere(id string) {
+// RecoveredElsewhere records that another replica gave back a part of an original.
+func (s *Savings) RecoveredElsewhere(id string, tokens int64) {
 	if s != nil {
-		s.noteRecovery(id)
+		s.noteRecovery(id, tokens)
 	}
 }
 
-// noteRecovery counts a requested original. It returns the function to tell others, or nil if it
-// was recovered before.
-func (s *Savings) noteRecovery(id string) (tell func(id string)) {
+// noteRecovery counts what came back of an original, and the original once. It returns the function
+// to tell others, or nil if they need not know.
+func (s *Savings) noteRecovery(id string, tokens int64) (tell func(id string, tokens int64)) {
 	s.feed.Recovered(id)
 	s.mu.Lock()
 	cut, ok := s.known[id]
 	again := ok && cut.recovered
-	count := ok && !again && !cut.elsewhere
+	count := ok && !cut.elsewhere
 	if ok {
 		cut.recovered = true
 		s.known[id] = cut
 	}
-	if count {
+	if count && !again {
 		s.count(cut.Feature, func(t *texts) { t.recovered++ })
 	}
-	if !again {
+	if !again || !count {
 		tell = s.tell
 	}
 	s.mu.Unlock()
 	if !count {
 		return tell
 	}
-	s.recovered.WithLabelValues(cut.Feature).Inc()
-	s.recoveredTokens.WithLabelValues(cut.Feature).Add(float64(cut.Tokens))
-	s.history.Recovered(cut.Cut)
+	if !again {
+		s.recovered.WithLabelValues(cut.Feature).Inc()
+	}
+	s.recoveredTokens.WithLabelValues(cut.Feature).Add(float64(max(tokens, 0)))
+	back := cut.Cut
+	back.Tokens, back.Again = max(tokens, 0), again
+	s.history.Recovered(back)
 	return tell
 }
 

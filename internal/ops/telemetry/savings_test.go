@@ -3,6 +3,7 @@ package telemetry_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,9 +29,9 @@ func TestCutsAndRecoveriesAreCounted(t *testing.T) {
 	s.Cut(cut) // the same text again
 	cut.ID = "b"
 	s.Cut(cut)
-	s.Recovered("a")
-	s.Recovered("a")
-	s.Recovered("never cut")
+	s.Recovered("a", 70)
+	s.Recovered("a", 30)
+	s.Recovered("never cut", 5000)
 	for _, c := range []struct {
 		name string
 		want float64
@@ -39,7 +40,7 @@ func TestCutsAndRecoveriesAreCounted(t *testing.T) {
 		{"secateur_cut_chars_total", 12000},
 		{"secateur_cut_tokens_total", 2700},
 		{"secateur_recovered_total", 1},
-		{"secateur_recovered_tokens_total", 900},
+		{"secateur_recovered_tokens_total", 100},
 		{"secateur_recovery_ratio", 0.5},
 	} {
 		if got := telemetrytest.Sum(t, reg, c.name, "feature", "mcp"); got != c.want {
@@ -47,7 +48,7 @@ func TestCutsAndRecoveriesAreCounted(t *testing.T) {
 		}
 	}
 	kept, err := h.Query(history.Query{By: history.ByTool})
-	if err != nil || kept.CutTokens != 2700 || kept.RecoveredTokens != 900 || kept.RecoveryRate != 0.5 || kept.Items[0].Key != "files::read" {
+	if err != nil || kept.CutTokens != 2700 || kept.RecoveredTokens != 100 || kept.RecoveryRate != 0.5 || kept.Items[0].Key != "files::read" {
 		t.Errorf("history: %+v, %v", kept, err)
 	}
 	if cuts := feed.Cuts(9); len(cuts) != 3 || cuts[0].Recovered || !cuts[2].Recovered {
@@ -84,11 +85,11 @@ func TestSavingsAreBounded(t *testing.T) {
 	for n := range 40_000 {
 		s.Cut(events.Cut{ID: fmt.Sprint(n), Feature: "mcp"})
 	}
-	s.Recovered("0") // long forgotten
-	s.Recovered("39999")
+	s.Recovered("0", 1) // long forgotten
+	s.Recovered("39999", 1)
 	var none *telemetry.Savings
 	none.Cut(events.Cut{})
-	none.Recovered("a")
+	none.Recovered("a", 1)
 	none.Chat(history.Exchange{})
 }
 
@@ -117,16 +118,16 @@ secateur_reloads_total{outcome="ok"} 1
 }
 
 // A text cut by two replicas is counted by the first, as cut and as recovered, wherever it is
-// requested. Each replica tells the others of a recovery once.
+// requested. A replica that does not count a recovery tells the others of it.
 func TestReplicasCountATextOnce(t *testing.T) {
 	cut := events.Cut{ID: "a", Feature: "mcp", Server: "files", Tool: "read", TokensSaved: 900}
-	open := func() (*telemetry.Savings, *history.History, *[]string) {
+	open := func() (*telemetry.Savings, *history.History, *[]int64) {
 		h, err := history.Open(history.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, told := telemetry.NewSavings(nil, h, events.New()), &[]string{}
-		s.Tell(func(id string) { *told = append(*told, id) })
+		s, told := telemetry.NewSavings(nil, h, events.New()), &[]int64{}
+		s.Tell(func(_ string, tokens int64) { *told = append(*told, tokens) })
 		return s, h, told
 	}
 	one, oneHistory, oneTold := open()
@@ -134,16 +135,16 @@ func TestReplicasCountATextOnce(t *testing.T) {
 	one.Cut(cut)
 	two.CutElsewhere(cut)
 	two.Cut(cut)
-	two.Recovered("a")
-	two.Recovered("a")
-	one.RecoveredElsewhere("a")
-	one.Recovered("a")
-	if len(*oneTold) != 0 || len(*twoTold) != 1 {
-		t.Errorf("told: %q and %q, want the second to tell once", *oneTold, *twoTold)
+	two.Recovered("a", 10)
+	two.Recovered("a", 20)
+	one.RecoveredElsewhere("a", 30)
+	one.Recovered("a", 40)
+	if len(*oneTold) != 0 || !slices.Equal(*twoTold, []int64{10, 20}) {
+		t.Errorf("told: %v and %v, want the second to tell each", *oneTold, *twoTold)
 	}
 	a, err := oneHistory.Query(history.Query{})
 	b, err2 := twoHistory.Query(history.Query{})
-	if err != nil || err2 != nil || a.CutTokens != 900 || b.CutTokens != 900 || a.RecoveredTokens != 900 || b.RecoveredTokens != 0 || a.RecoveryRate != 1 {
+	if err != nil || err2 != nil || a.CutTokens != 900 || b.CutTokens != 900 || a.RecoveredTokens != 70 || b.RecoveredTokens != 0 || a.RecoveryRate != 1 {
 		t.Errorf("the first counted %+v (%v), the second %+v (%v)", a, err, b, err2)
 	}
 }

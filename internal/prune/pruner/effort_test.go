@@ -22,7 +22,7 @@ func TestASearchLooksAtTheClockOften(t *testing.T) {
 				t.Fatal(err)
 			}
 			looks := 0
-			f := finder{pattern: wanted, text: c.text, lines: prune.IndexLines(c.text), most: 1000, expired: func() bool {
+			f := finder{room: maxShown, pattern: wanted, text: c.text, lines: prune.IndexLines(c.text), most: 1000, expired: func() bool {
 				looks++
 				return looks == 3
 			}}

@@ -20,8 +20,8 @@ func (s *Server) health() []byte {
 	return append(out, `"}`...)
 }
 
-func (s *Server) healthTool(context.Context, jsontext.Value) (toolserver.Result, *wire.Error) {
-	return answer(s.health()), nil
+func (s *Server) healthTool(ctx context.Context, _ jsontext.Value) (toolserver.Result, *wire.Error) {
+	return answer(ctx, s.health()), nil
 }
 
 func (s *Server) healthMethod(context.Context, *wire.Message) ([]byte, *wire.Error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -22,34 +23,55 @@ const (
 	// maxEncoded limits the sum of all ranges, in bytes of the response. There, an original of
 	// control characters is thirteen times its size.
 	maxEncoded = 32 << 20
-	// maxRecoveredChars is the most that one recover_chars returns. The response says where to
-	// continue.
+	// maxRecoveredChars is the most that one recover_chars returns without max_chars. The response
+	// says where to continue.
 	maxRecoveredChars = 100_000
 )
 
 func (s *Server) recoverText(ctx context.Context, arguments jsontext.Value) (toolserver.Result, *wire.Error) {
 	args := toolserver.Read(arguments)
 	id := args.Text("prune_id")
+	limit, bad := maxChars(ctx, args, 0)
+	if bad != nil {
+		return toolserver.Result{}, bad
+	}
 	text, failed := s.original(ctx, id)
 	if failed != nil {
 		return toolserver.Result{}, failed
 	}
-	var spans []prune.Span
-	for item := range args.Items("ranges") {
-		r := toolserver.Read(item)
-		spans = append(spans, prune.Span{Start: r.Integer("start_line"), End: r.Integer("end_line")})
+	spans := readSpans(args)
+	if len(spans) == 0 && toolserver.BriefChars(ctx) > 0 {
+		spans = []prune.Span{{Start: 1, End: math.MaxInt}}
 	}
-	rec, err := recoverLines(text, spans, args.Bool("include_line_numbers"), maxEncoded)
+	rec, err := recoverLines(text, spans, args.Bool("include_line_numbers"), maxEncoded, limit)
 	if err != nil {
 		return toolserver.Result{}, err.rpc(id)
 	}
-	return answer(rec.appendJSON(nil, id)), nil
+	s.returned(id, rec.text)
+	return answer(ctx, rec.appendJSON(nil, id)), nil
+}
+
+// readSpans reads the ranges of a call. A missing start is the first line, a missing end the last.
+func readSpans(args toolserver.Arguments) (spans []prune.Span) {
+	for item := range args.Items("ranges") {
+		r := toolserver.Read(item)
+		span := prune.Span{Start: 1, End: math.MaxInt}
+		if r.Has("start_line") {
+			span.Start = r.Integer("start_line")
+		}
+		if r.Has("end_line") {
+			span.End = r.Integer("end_line")
+		}
+		spans = append(spans, span)
+	}
+	return spans
 }
 
 // recovered is a selection of lines of an original.
 type recovered struct {
 	text  string
 	spans []prune.Span // as requested, clamped to the line numbers of the text
+	next  *nextCall    // nil: nothing is left of what was requested
 }
 
 // rangeError is a range outside of the text.
@@ -79,11 +101,12 @@ func embedded(text string) (string, bool) {
 }
 
 // recoverLines returns spans of lines in the requested order, if they fit into most bytes of a
-// response. If a text numbers its lines, the spans are those numbers (prune.ViewOf). An example is
+// response. A limit bounds the characters, and the result then says how to go on. If a text numbers its lines, the spans are those numbers (prune.ViewOf). An example is
 // a part of a file shown by a tool.
-func recoverLines(text string, spans []prune.Span, numbered bool, most int) (recovered, *rangeError) {
+func recoverLines(text string, spans []prune.Span, numbered bool, most, limit int) (recovered, *rangeError) {
 	lines := prune.IndexLines(text)
-	if inner, ok := embedded(text); ok && slices.ContainsFunc(spans, func(s prune.Span) bool { return s.Start > lines.Len() }) {
+	inner, isInner := embedded(text)
+	if isInner = isInner && slices.ContainsFunc(spans, func(s prune.Span) bool { return s.Start > lines.Len() }); isInner {
 		lines = prune.IndexLines(inner)
 	}
 	view := prune.ViewOf(lines)
@@ -108,6 +131,9 @@ func recoverLines(text string, spans []prune.Span, numbered bool, most int) (rec
 			return fail(at, "start_line %d is past the end; the text has %d lines", span.Start, lines.Len())
 		default:
 			span.End = min(span.End, max(lines.Len(), view.Last()))
+			if limit > 0 {
+				continue
+			}
 			if budget -= encodedLines(lines, places[i], numbered, budget); budget < 0 {
 				_, tooMuch := fail(at, "the ranges make an answer of more than %d MiB; ask for fewer lines at a time, and with recover_chars for a part of a long line", most>>20)
 				tooMuch.total += `,"` + memberTooMuch + `":` + strconv.Itoa(most)
@@ -115,14 +141,27 @@ func recoverLines(text string, spans []prune.Span, numbered bool, most int) (rec
 			}
 		}
 	}
-	return recovered{lines.Recover(places, numbered), spans}, nil
+	if limit > 0 {
+		return selection{lines, view, spans, places, numbered, isInner}.within(limit), nil
+	}
+	return recovered{text: lines.Recover(places, numbered), spans: spans}, nil
 }
 
 func (r recovered) appendJSON(out []byte, id string) []byte {
 	out = rawjson.AppendQuoted(append(out, `{"raw_text":`...), r.text)
 	out = rawjson.AppendQuoted(append(out, `,"metadata":{"prune_id":`...), id)
-	out = append(out, `,"ranges":[`...)
-	for i, span := range r.spans {
+	out = appendSpans(append(out, ','), r.spans)
+	out = append(out, `,"line_numbering":"original"`...)
+	if r.next != nil {
+		out = r.next.append(appendBool(out, "truncated", true), id)
+	}
+	return append(out, `}}`...)
+}
+
+// appendSpans appends the member ranges.
+func appendSpans(out []byte, spans []prune.Span) []byte {
+	out = append(out, `"ranges":[`...)
+	for i, span := range spans {
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -131,12 +170,19 @@ func (r recovered) appendJSON(out []byte, id string) []byte {
 		out = appendInt(out, "end_line", span.End)
 		out = append(out, '}')
 	}
-	return append(out, `],"line_numbering":"original"}}`...)
+	return append(out, ']')
 }
 
 func (s *Server) recoverChars(ctx context.Context, arguments jsontext.Value) (toolserver.Result, *wire.Error) {
 	args := toolserver.Read(arguments)
-	id, start, end := args.Text("prune_id"), args.Integer("start"), args.Integer("end")
+	id, start, end := args.Text("prune_id"), args.Integer("start"), math.MaxInt
+	if args.Has("end") {
+		end = args.Integer("end")
+	}
+	limit, bad := maxChars(ctx, args, maxRecoveredChars)
+	if bad != nil {
+		return toolserver.Result{}, bad
+	}
 	text, failed := s.original(ctx, id)
 	if failed != nil {
 		return toolserver.Result{}, failed
@@ -148,7 +194,7 @@ func (s *Server) recoverChars(ctx context.Context, arguments jsontext.Value) (to
 		return toolserver.Result{}, (&rangeError{"/start", problem, totals}).rpc(id)
 	}
 	end = min(end, total)
-	stop := min(end, start+maxRecoveredChars)
+	stop := min(end, start+limit)
 	from := skipChars(text, start)
 	part := text[from : from+skipChars(text[from:], stop-start)]
 
@@ -158,7 +204,11 @@ func (s *Server) recoverChars(ctx context.Context, arguments jsontext.Value) (to
 	out = appendInt(out, "end", stop)
 	out = appendInt(out, "total_chars", total)
 	out = appendBool(out, "truncated", stop < end)
-	return answer(append(out, `}}`...)), nil
+	if stop < end {
+		out = charsFrom(stop, end).append(out, id)
+	}
+	s.returned(id, part)
+	return answer(ctx, append(out, `}}`...)), nil
 }
 
 // skipChars returns the offset after the first n characters of a text. A lone surrogate counts as
@@ -181,9 +231,6 @@ func (s *Server) original(ctx context.Context, id string) (string, *wire.Error) 
 	switch {
 	case err == nil:
 		s.metrics.recoveries.WithLabelValues("ok").Inc()
-		if s.opt.Recovered != nil {
-			s.opt.Recovered(originals.NormalID(id))
-		}
 		return text, nil
 	case errors.Is(err, originals.ErrNotFound):
 		if over := s.opt.Admission.Missed(ctx, access.FromContext(ctx)); over != nil {
@@ -200,6 +247,13 @@ func (s *Server) original(ctx context.Context, id string) (string, *wire.Error) 
 		s.metrics.recoveries.WithLabelValues(wire.WordRecoveryUnavailable).Inc()
 		return "", domainError(wire.CodeRecoveryUnavailable, wire.WordRecoveryUnavailable, id,
 			"the store of originals does not answer; try again in a moment")
+	}
+}
+
+// returned reports the part of an original that a call gives back.
+func (s *Server) returned(id, part string) {
+	if s.opt.Recovered != nil {
+		s.opt.Recovered(originals.NormalID(id), part)
 	}
 }
 

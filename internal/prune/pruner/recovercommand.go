@@ -64,7 +64,7 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 		}
 	} else if lines := prune.IndexLines(text).Len(); lines > 0 || len(cmd.Ranges) > 0 {
 		var bad *rangeError
-		if rec, bad = recoverLines(text, spans, cmd.Numbers, math.MaxInt); bad != nil {
+		if rec, bad = recoverLines(text, spans, cmd.Numbers, math.MaxInt, 0); bad != nil {
 			return bad
 		}
 	}

@@ -3,6 +3,7 @@ package pruner
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -17,7 +18,8 @@ import (
 const (
 	defaultMatches = 100
 	searchTime     = 2 * time.Second // then the search ends with its matches so far
-	maxShown       = 100_000         // bytes of text in a response
+	maxShown       = 100_000         // bytes of matches in a response
+	aroundBrief    = 64              // bytes that a response has around each match
 	wholeLine      = 500             // lines of at most this many bytes are shown whole
 	aroundMatch    = 200             // bytes shown on either side of a match in a longer line
 	pieceSize      = 64 << 10        // bytes of a line searched at once, if the pattern is cheap
@@ -33,6 +35,10 @@ func (s *Server) searchText(ctx context.Context, arguments jsontext.Value) (tool
 	if err != nil {
 		return toolserver.Result{}, wire.InvalidParams("/pattern", err.Error())
 	}
+	limit, bad := maxChars(ctx, args, maxShown)
+	if bad != nil {
+		return toolserver.Result{}, bad
+	}
 	text, failed := s.original(ctx, id)
 	if failed != nil {
 		return toolserver.Result{}, failed
@@ -44,8 +50,11 @@ func (s *Server) searchText(ctx context.Context, arguments jsontext.Value) (tool
 	watch := stopwatch{now: s.opt.Now, limit: searchTime}
 	watch.start()
 	f := finder{
-		pattern: wanted, text: text, lines: prune.IndexLines(text), most: most,
+		pattern: wanted, text: text, lines: prune.IndexLines(text), most: most, room: limit,
 		expired: func() bool { return watch.expired() || ctx.Err() != nil },
+	}
+	if toolserver.BriefChars(ctx) > 0 {
+		f.around = aroundBrief
 	}
 	f.run()
 
@@ -61,7 +70,8 @@ func (s *Server) searchText(ctx context.Context, arguments jsontext.Value) (tool
 	if f.late {
 		out = append(out, `"`+warnTimeout+`"`...)
 	}
-	return answer(append(out, `]}`...)), nil
+	s.returned(id, f.matched())
+	return answer(ctx, append(out, `]}`...)), nil
 }
 
 // finder searches for a pattern line by line.
@@ -70,6 +80,8 @@ type finder struct {
 	text    string
 	lines   prune.Lines
 	most    int // maximum number of matches
+	room    int // maximum size of the matches, in bytes
+	around  int // bytes that count for each match besides its text
 	expired func() bool
 
 	found  []match
@@ -181,12 +193,22 @@ func (l *longLine) show(start, end int) {
 }
 
 func (f *finder) add(m match) {
-	f.shown += m.end - m.start
-	if len(f.found) == f.most || f.shown > maxShown {
+	f.shown += m.end - m.start + f.around
+	if len(f.found) == f.most || f.shown > f.room {
 		f.more = true
 		return
 	}
 	f.found = append(f.found, m)
+}
+
+// matched returns the text of all matches.
+func (f *finder) matched() string {
+	var b strings.Builder
+	for _, m := range f.found {
+		b.WriteString(f.text[m.start:m.end])
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // appendMatches writes the matches with offsets in characters, as recover_chars expects them.

@@ -36,8 +36,8 @@ type Options struct {
 	MaxMessageBytes int64                 // larger messages are refused; 0: 32 MiB
 	Log             *slog.Logger          // nil discards
 	Metrics         prometheus.Registerer // nil: none
-	// Called for each original that was found; nil: none.
-	Recovered func(id string)
+	// Called with each part of an original that was returned; nil: none.
+	Recovered func(id, returned string)
 	// Called for each text that a tool call cut; nil: none.
 	Pruned func(context.Context, Pruned)
 	// The server it replaces, whose metrics it continues; nil: none.
@@ -86,6 +86,7 @@ func New(opt Options) (*Server, error) {
 		Version:      opt.Version,
 		Instructions: instructions,
 		Tools:        s.toolTable(),
+		Brief:        s.briefTable(),
 		Methods:      map[string]toolserver.Method{"health": s.healthMethod},
 		Log:          opt.Log,
 	})
@@ -97,6 +98,9 @@ func New(opt Options) (*Server, error) {
 
 // Serve answers one message; nil for a notification.
 func (s *Server) Serve(ctx context.Context, msg *wire.Message) []byte { return s.tools.Serve(ctx, msg) }
+
+// HasTool reports whether a tool of this name exists, listed or not. A nil Server has none.
+func (s *Server) HasTool(name string) bool { return s != nil && s.tools.Has(name) }
 
 // tenant returns the owner of a call's originals.
 func (s *Server) tenant(ctx context.Context) string {

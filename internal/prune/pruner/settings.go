@@ -15,6 +15,7 @@ type Settings struct {
 	rerank.Settings // which backend scores lines
 
 	Enabled bool   `toml:"enabled"` // as upstream `pruner` and at /rpc
+	Tools   string `toml:"tools"`   // ToolsRecover | ToolsAll: what clients of the aggregate list
 	Host    string `toml:"host"`    // standalone pruner only
 	// Standalone pruner only; 0: any free port.
 	Port int `toml:"port"`
@@ -27,11 +28,18 @@ type Settings struct {
 	USDPerMillionToken float64 `toml:"usd_per_million_tokens"` // value of saved tokens
 }
 
+// What clients of the aggregate list.
+const (
+	ToolsRecover = "recover" // the tools that give back what was cut
+	ToolsAll     = "all"     // prune_text and health, too
+)
+
 // Default prunes locally, on the loopback address, texts of up to two million characters.
 func Default() Settings {
 	return Settings{
 		Settings:           rerank.Default(),
 		Enabled:            true,
+		Tools:              ToolsRecover,
 		Host:               "127.0.0.1",
 		Port:               8006,
 		Structure:          prune.Enclosing.String(),
@@ -50,6 +58,7 @@ func (s Settings) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
+	bad(s.Tools != ToolsRecover && s.Tools != ToolsAll, "tools: %q is none of %s, %s", s.Tools, ToolsRecover, ToolsAll)
 	bad(s.Port < 0 || s.Port > 65535, "port: %d is not between 0 and 65535", s.Port)
 	if _, err := prune.ParseStructure(s.Structure); err != nil {
 		bad(true, "structure: %q is none of all, enclosing", s.Structure)

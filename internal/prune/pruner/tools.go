@@ -32,12 +32,14 @@ const (
 
 	recoverCharsSchema = `{"type":"object","properties":{"prune_id":{"type":"string"},` +
 		`"start":{"type":"integer","minimum":0,"description":"first character, counted from 0"},` +
-		`"end":{"type":"integer","minimum":0,"description":"the character to stop before"}},` +
+		`"end":{"type":"integer","minimum":0,"description":"the character to stop before"},` +
+		`"max_chars":{"type":"integer","minimum":1,"description":"default 100000"}},` +
 		`"required":["prune_id","start","end"],"additionalProperties":false}`
 
 	searchTextSchema = `{"type":"object","properties":{"prune_id":{"type":"string"},"pattern":{"type":"string"},` +
 		`"regex":{"type":"boolean","description":"the pattern is a regular expression (RE2); default false: literal text"},` +
-		`"ignore_case":{"type":"boolean"},"max_matches":{"type":"integer","minimum":1,"maximum":1000,"description":"default 100"}},` +
+		`"ignore_case":{"type":"boolean"},"max_matches":{"type":"integer","minimum":1,"maximum":1000,"description":"default 100"},` +
+		`"max_chars":{"type":"integer","minimum":1,"description":"default 100000"}},` +
 		`"required":["prune_id","pattern"],"additionalProperties":false}`
 
 	healthSchema = `{"type":"object","properties":{},"additionalProperties":false}`
@@ -45,7 +47,7 @@ const (
 
 func (s *Server) toolTable() []toolserver.Tool {
 	recoverText := toolserver.Tool{
-		Name: "recover_text", Schema: recoverTextSchema, ReadOnly: true, Judges: belowMinimum, Call: s.recoverText,
+		Name: "recover_text", Schema: recoverTextSchema, ReadOnly: true, Judges: judgesRecovery, Call: s.recoverText,
 		Description: "Gives back lines of the original behind a prune_id, which is the id in a marker such as ⟦PRUNED lines 27-41 id=prn_…⟧, byte for byte. Line numbers are the original's, from 1, inclusive; " +
 			"where its lines begin with numbers, as a part of a file shown by a tool, those.",
 	}
@@ -74,6 +76,11 @@ func (s *Server) toolTable() []toolserver.Tool {
 	}
 }
 
+// judgesRecovery accepts max_chars beyond the seed's schema, which clients compare.
+func judgesRecovery(v toolserver.Violation) bool {
+	return belowMinimum(v) || v.Keyword == "additionalProperties" && v.Path == "/"+argMaxChars
+}
+
 // belowMinimum leaves numbers below the minimum to the tool: a line below 1 is a bad range, not a
 // bad type.
 func belowMinimum(v toolserver.Violation) bool { return v.Keyword == "minimum" }
@@ -95,7 +102,7 @@ func (s *Server) pruneText(ctx context.Context, arguments jsontext.Value) (tools
 		AnnotateLines:  options.Bool("annotate_lines"),
 		IncludeMarkers: options.Bool("include_markers"),
 	})
-	return answer(res.AppendJSON(nil)), nil
+	return answer(ctx, res.AppendJSON(nil)), nil
 }
 
 // milliseconds converts a caller's time limit, at most a day.
@@ -104,7 +111,11 @@ func milliseconds(n int) time.Duration {
 	return time.Duration(min(n, int(day/time.Millisecond))) * time.Millisecond
 }
 
-// answer returns a JSON object as a tool's result, both as text and as structured content.
-func answer(object []byte) toolserver.Result {
+// answer returns a JSON object as a tool's result: as text, and as structured content unless the
+// client hands both to a model.
+func answer(ctx context.Context, object []byte) toolserver.Result {
+	if toolserver.BriefChars(ctx) > 0 {
+		return toolserver.Result{Text: string(object)}
+	}
 	return toolserver.Result{Text: string(object), Structured: object}
 }

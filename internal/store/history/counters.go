@@ -66,7 +66,8 @@ func (e Exchange) share(p Part, of float64) Share {
 type Cut struct {
 	Feature, Server, Tool, Model string
 	Tokens                       int64
-	Again                        bool // the same text was cut before: only its tokens count again
+	// The same text was cut, or requested, before: only its tokens count again.
+	Again bool
 }
 
 // row names a set of counters. A field is "" if it does not apply.

@@ -90,14 +90,16 @@ func (h *History) Cut(c Cut) {
 	})
 }
 
-// Recovered adds a cut text that was requested for the first time.
+// Recovered adds the tokens that came back of a cut text. Again: it was requested before.
 func (h *History) Recovered(c Cut) {
 	if h == nil {
 		return
 	}
 	h.update(func(now hour) {
 		at := now.at(row{Server: c.Server, Tool: c.Tool, Model: c.Model, Feature: c.Feature})
-		at.Recovered++
+		if !c.Again {
+			at.Recovered++
+		}
 		at.RecoveredTokens += c.Tokens
 	})
 }
