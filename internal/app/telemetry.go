@@ -96,8 +96,10 @@ func (a *App) middleOut(m cutting.Made) *events.Removal {
 			Sent:   events.SentAs(m.Sent),
 		}
 	}
+	reason := fmt.Sprintf("it has %d characters, more than max_chars = %d: its head and its tail stay", m.Chars, s.MaxChars)
+	s.HeadChars, s.TailChars, s.MaxChars = m.Head, m.Tail, max(m.Head+m.Tail, 1)
 	return &events.Removal{
-		Reason: fmt.Sprintf("it has %d characters, more than max_chars = %d: its head and its tail stay", m.Chars, s.MaxChars),
+		Reason: reason,
 		Parts:  []events.Part{{StartChar: s.HeadChars, EndChar: m.Chars - s.TailChars}},
 		Sent:   func(original string) string { return middleCut(s, m.ID, original) },
 	}

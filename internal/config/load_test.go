@@ -143,7 +143,7 @@ func TestSettingsArrive(t *testing.T) {
 		{"mask", *cfg.Servers[0].Mask, true},
 		{
 			"mcp marker", cfg.ObservationMasking.MCP.Marker,
-			"\n... [KIMI_PROXY_OBSERVATION_MASKED original_chars={orig} head={head} tail={tail} id={id}] ...\n",
+			"\n⟦PRUNED chars {head}-{end} id={id}. Left out to save context; to read it, call {tool} with prune_id, start and end.⟧\n",
 		},
 		{"mcp exempt_media", cfg.ObservationMasking.MCP.ExemptMedia, true},
 		{"ttl_s", cfg.Store.TTL, 24 * time.Hour},

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"secateur/internal/cut/mask"
 	"secateur/internal/llm/chat"
@@ -65,7 +64,7 @@ func defaultObservationMasking() ObservationMasking {
 	m := ObservationMasking{Gateway: mask.Default(), Schema1: chat.Default()}
 	m.MCP = MCPMasking{Enabled: true, Mode: MaskGoal, TargetChars: 8000, Structured: StructuredRepeats, Settings: mask.Default()}
 	m.MCP.MaxChars, m.MCP.HeadChars, m.MCP.TailChars = 10000, 10000, 10000
-	m.MCP.Marker = strings.Replace(m.Gateway.Marker, "]", " id={id}]", 1)
+	m.MCP.Marker = "\n⟦PRUNED chars {head}-{end} id={id}. Left out to save context; to read it, call {tool} with prune_id, start and end.⟧\n"
 	m.MCP.ExemptMedia = true
 	return m
 }

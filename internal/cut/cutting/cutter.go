@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,6 +39,9 @@ type Made struct {
 	Chars, Kept  int    // of the original, and of what is left of it
 	Tokens       int    // an estimate of what is missing
 	Sent         string // what is left, where it was pruned for a goal; "": head and tail
+	Head, Tail   int    // characters that are left of its beginning and end, where Sent is ""
+
+	booked bool // the client's model was spared it
 }
 
 // A Cutter keeps originals and makes cuts. Its methods may be used by many goroutines.
@@ -83,10 +87,26 @@ type Call struct {
 	Goal        Goal
 	Session     *Session // nil: none is known
 	RecoverTool string   // what the client calls recover_text, for the first marker of a session; "": it has none
+
+	// The structuredContent of the document; zero: it has none.
+	StructuredAt rawjson.Span
+	// The client's model reads it instead of the texts.
+	ReadsStructured bool
+	Schema          []byte // that it has to obey; nil: none
+	// The most characters of a result that the client passes on to its model; 0: all.
+	MaxChars int
 }
 
-// Keep keeps the originals of what find wants to cut out of the document that answers a call. Nothing is looked for, and nothing kept,
-// where the result is spared.
+// isRead reports whether the client's model reads the part that a cut shortens.
+func (c Call) isRead(cut *mask.Cut) bool { return cut.Within(c.StructuredAt) == c.ReadsStructured }
+
+// recoverChars is what the client calls recover_chars.
+func (c Call) recoverChars() string {
+	return strings.TrimSuffix(c.RecoverTool, mask.RecoverTool) + mask.RecoverCharsTool
+}
+
+// Keep stores the originals of the cuts that find returns for a call's document. A spared result is
+// not searched. If nothing can be cut that the model reads, everything stays whole.
 func (c *Cutter) Keep(ctx context.Context, call Call, doc []byte, find func(*mask.Masker) []mask.Cut) Kept {
 	k := Kept{c: c, call: call, doc: doc}
 	if c.Exempts(call.Server, call.Tool) {
@@ -98,35 +118,55 @@ func (c *Cutter) Keep(ctx context.Context, call Call, doc []byte, find func(*mas
 	}
 	k.request = telemetry.RequestID(ctx)
 	shorter := c.shortener(call)
-	for _, cut := range cuts {
-		text := cut.Text(doc)
-		if mask.IsRecovered(text) {
-			continue
+	for i := range cuts {
+		if call.isRead(&cuts[i]) {
+			k.keep(ctx, shorter, cuts[i], true)
 		}
-		out, ok := shorter.shorten(text)
-		if !ok {
-			continue
+	}
+	if len(k.cuts) == 0 {
+		return k
+	}
+	for i := range cuts {
+		if !call.isRead(&cuts[i]) {
+			k.keep(ctx, shorter, cuts[i], false)
 		}
-		id, err := c.opt.Originals.Put(ctx, call.Tenant, text)
-		if err != nil { // content fails open: what cannot be kept is not cut
-			c.metrics.unkept.WithLabelValues(call.Server.ID()).Inc()
-			c.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "server", call.Server.ID(), "chars", cut.Chars, "err", err)
-			continue
-		}
-		cut.ID = id
-		made := Made{ID: id, Chars: cut.Chars, Kept: c.opt.Masker.KeptChars()}
-		if c.opt.Target > 0 {
-			made.Sent = strings.Replace(out, prune.CostlyID, id, 1)
-			made.Kept = rawjson.Chars(made.Sent)
-			cut.Out = rawjson.AppendQuoted(nil, made.Sent)
-			shorter.made(text, out)
-		}
-		if c.opt.Observe != nil {
-			made.Tokens = missing(text, made)
-		}
-		k.cuts, k.IDs, k.made = append(k.cuts, cut), append(k.IDs, id), append(k.made, made)
 	}
 	return k
+}
+
+// keep keeps the original of one cut, and adds the cut.
+func (k *Kept) keep(ctx context.Context, shorter *shortener, cut mask.Cut, isRead bool) {
+	c, call := k.c, k.call
+	text := cut.Text(k.doc)
+	if mask.IsRecovered(text) {
+		return
+	}
+	out, ok := shorter.shorten(text, &cut)
+	if !ok {
+		return
+	}
+	id, err := c.opt.Originals.Put(ctx, call.Tenant, text)
+	if err != nil { // content fails open: what cannot be kept is not cut
+		c.metrics.unkept.WithLabelValues(call.Server.ID()).Inc()
+		c.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "server", call.Server.ID(), "chars", cut.Chars, "err", err)
+		return
+	}
+	cut.ID, cut.Tool = id, call.recoverChars()
+	made := Made{ID: id, Chars: cut.Chars, Kept: cut.Head + cut.Tail, Head: cut.Head, Tail: cut.Tail}
+	if c.opt.Target > 0 {
+		made.Sent = strings.Replace(out, prune.CostlyID, id, 1)
+		made.Kept = rawjson.Chars(made.Sent)
+		cut.Out = []byte(made.Sent)
+		if !cut.JSON {
+			cut.Out = rawjson.AppendQuoted(nil, made.Sent)
+		}
+		shorter.made(text, out)
+	}
+	made.booked = isRead && !slices.Contains(k.IDs, id) // one original, one booking
+	if c.opt.Observe != nil && made.booked {
+		made.Tokens = missing(text, made)
+	}
+	k.cuts, k.IDs, k.made = append(k.cuts, cut), append(k.IDs, id), append(k.made, made)
 }
 
 // missing estimates how many tokens a cut takes out of a text. Results of tools are measured as logs, as in conversations.
@@ -145,7 +185,8 @@ func isRecovery(ctx context.Context, s Server, tool string) bool {
 
 // Kept are the cuts that may be made in a document, because their originals are safe.
 type Kept struct {
-	IDs []string // of the originals, in the document's order; equal texts share one. Empty: there is nothing to cut
+	// Ids of the originals, those that the model reads first. Equal texts share one. Empty: no cuts.
+	IDs []string
 
 	c       *Cutter
 	call    Call
@@ -158,13 +199,19 @@ type Kept struct {
 // Append appends the document with the cuts made.
 func (k Kept) Append(dst []byte) []byte {
 	before, server := len(dst), k.call.Server.ID()
+	mask.SortCuts(k.cuts)
 	dst = k.c.opt.Masker.Append(dst, k.doc, k.cuts)
-	k.c.metrics.cut(server, len(k.made), len(k.doc)-(len(dst)-before))
+	booked := 0
 	for _, m := range k.made {
+		if !m.booked {
+			continue
+		}
+		booked++
 		if k.c.opt.Observe != nil {
 			m.RequestID, m.Door, m.Server, m.Tool = k.request, k.c.opt.Door, server, k.call.Tool
 			k.c.opt.Observe(m)
 		}
 	}
+	k.c.metrics.cut(server, booked, len(k.doc)-(len(dst)-before))
 	return dst
 }

@@ -66,7 +66,7 @@ func TestKeep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept := cutter.Keep(t.Context(), cutting.Call{Tenant: "team-a", Server: c.server, Tool: c.tool}, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc) })
+			kept := cutter.Keep(t.Context(), cutting.Call{Tenant: "team-a", Server: c.server, Tool: c.tool}, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc, m.LongString()) })
 			if !c.cut {
 				if len(kept.IDs) > 0 {
 					t.Errorf("%q was cut", kept.IDs)
@@ -99,7 +99,7 @@ func TestEveryCutIsToldOnceItIsMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := c.Keep(t.Context(), cutting.Call{Server: server{name: "files"}, Tool: "read"}, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc) })
+	kept := c.Keep(t.Context(), cutting.Call{Server: server{name: "files"}, Tool: "read"}, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc, m.LongString()) })
 	if len(told) != 0 {
 		t.Error("a cut is told before it is made")
 	}

@@ -31,8 +31,9 @@ func (c *Cutter) shortener(call Call) *shortener {
 	return &shortener{target: c.opt.Target, call: call, done: map[string]string{}, expired: func() bool { return time.Now().After(until) }}
 }
 
-// shorten prunes a text. It reports false where the text is to pass whole: who asks twice in a session wanted what was cut.
-func (s *shortener) shorten(text string) (string, bool) {
+// shorten prunes the text of a cut. It returns false if the text passes whole. A session that gets
+// the same text again wanted the part that was cut.
+func (s *shortener) shorten(text string, cut *mask.Cut) (string, bool) {
 	if s.target == 0 {
 		return "", true
 	}
@@ -43,7 +44,10 @@ func (s *shortener) shorten(text string) (string, bool) {
 		return "", false
 	}
 	req := excerpt.Request{
-		Text: text, Goal: s.call.Goal, Target: excerpt.TargetOf(s.target, rawjson.Chars(text)), ID: prune.CostlyID, Expired: s.expired,
+		Text: text, Goal: s.call.Goal, Target: cut.Room, ID: prune.CostlyID, Expired: s.expired, Structured: cut.JSON,
+	}
+	if cut.JSON {
+		req.Schema = s.call.Schema
 	}
 	if s.call.RecoverTool != "" && !s.call.Session.isTold() {
 		req.Note = s.call.note
@@ -97,9 +101,9 @@ func (c Call) note(m prune.Mark) string {
 	case prune.InLines:
 		return "Left out to save context; to read these lines, call " + c.RecoverTool + " with prune_id and ranges."
 	case prune.InChars:
-		return "Left out to save context; to read it, call " + prefix + "recover_chars with prune_id, start and end."
+		return "Left out to save context; to read it, call " + c.recoverChars() + " with prune_id, start and end."
 	}
-	return "Left out to save context; to read it, call " + prefix + "search_text with prune_id and pattern, or " + c.RecoverTool + " for all."
+	return "Left out to save context; to find a part of it, call " + prefix + "search_text with prune_id and pattern, to read on, " + mask.RecoverCharsTool + " with start and end."
 }
 
 // About describes the cuts to who gets the document: what was cut, how much is left, and which part of the call was the goal.
@@ -112,7 +116,9 @@ func (k Kept) About() []byte {
 			seen[m.ID] = true
 			ids = append(ids, m.ID)
 		}
-		original, kept = original+m.Chars, kept+m.Kept
+		if m.booked {
+			original, kept = original+m.Chars, kept+m.Kept
+		}
 	}
 	o := rawjson.Object{'{'}
 	o.Texts("ids", ids)

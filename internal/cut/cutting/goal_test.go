@@ -57,7 +57,7 @@ func result(text string) []byte {
 func prunes(t *testing.T, c *cutting.Cutter, call cutting.Call, text string) string {
 	t.Helper()
 	doc := result(text)
-	kept := c.Keep(t.Context(), call, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc) })
+	kept := c.Keep(t.Context(), call, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc, m.LongString()) })
 	if len(kept.IDs) == 0 {
 		return ""
 	}
@@ -123,7 +123,7 @@ func TestWhatIsPrunedIsRestoredByteForByte(t *testing.T) {
 	c := newGoalCutter(t, store, nil)
 	text := lines("odd \x7f \u2028 é") + "\r\n last"
 	doc := result(text)
-	kept := c.Keep(t.Context(), cutting.Call{Tenant: "a", Server: server{name: "files"}, Tool: "read"}, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc) })
+	kept := c.Keep(t.Context(), cutting.Call{Tenant: "a", Server: server{name: "files"}, Tool: "read"}, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc, m.LongString()) })
 	if len(kept.IDs) != 1 {
 		t.Fatalf("ids %q", kept.IDs)
 	}

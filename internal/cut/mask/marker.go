@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -16,7 +17,7 @@ type template []part
 
 type part struct {
 	text  string // if place is ""
-	place string // orig, head, tail or id
+	place string // orig, head, tail, end, id or tool
 }
 
 // word matches a placeholder. Any other brace is text.
@@ -44,13 +45,13 @@ func parseMarker(marker string) (template, error) {
 		text(marker[done:at[0]])
 		done = at[1]
 		switch place := marker[at[2]:at[3]]; place {
-		case "orig", "head", "tail":
+		case "orig", "head", "tail", "end":
 			shows = true
 			t = append(t, part{place: place})
-		case "id":
+		case "id", "tool":
 			t = append(t, part{place: place})
 		default:
-			errs = append(errs, fmt.Errorf("{%s} is unknown, there are {orig}, {head}, {tail} and {id}", place))
+			errs = append(errs, fmt.Errorf("{%s} is unknown, there are {orig}, {head}, {tail}, {end}, {id} and {tool}", place))
 		}
 	}
 	text(marker[done:])
@@ -62,27 +63,22 @@ func parseMarker(marker string) (template, error) {
 	return t, errors.Join(errs...)
 }
 
-// A marker is what replaces a cut: pieces of JSON text, each followed by the number of characters
-// or the id.
+// A marker is what replaces a cut: pieces of JSON text, each followed by a placeholder's value.
 type marker []piece
 
 type piece struct {
 	raw  []byte // JSON string content, without quotes
-	then string // "orig", "id" or "" at the end
+	then string // a placeholder, or "" at the end
 }
 
-// marker fills in the placeholders that are the same for all cuts.
-func (t template) marker(s Settings) marker {
+// marker escapes the texts of a template.
+func (t template) marker() marker {
 	m := marker{{}}
 	for _, p := range t {
 		last := &m[len(m)-1]
 		switch p.place {
 		case "":
 			last.raw = rawjson.AppendEscaped(last.raw, p.text)
-		case "head":
-			last.raw = strconv.AppendInt(last.raw, int64(s.HeadChars), 10)
-		case "tail":
-			last.raw = strconv.AppendInt(last.raw, int64(s.TailChars), 10)
 		default:
 			last.then = p.place
 			m = append(m, piece{})
@@ -91,13 +87,11 @@ func (t template) marker(s Settings) marker {
 	return m
 }
 
-// size returns the maximum number of bytes appended, without the id.
+// size returns the maximum number of bytes appended, without id and tool.
 func (m marker) size() (n int) {
 	for i := range m {
 		n += len(m[i].raw)
-		if m[i].then == "orig" {
-			n += numberLength
-		}
+		n += numberLength
 	}
 	return n
 }
@@ -108,8 +102,16 @@ func (m marker) append(dst []byte, c *Cut) []byte {
 		switch m[i].then {
 		case "orig":
 			dst = strconv.AppendInt(dst, int64(c.Chars), 10)
+		case "head":
+			dst = strconv.AppendInt(dst, int64(c.Head), 10)
+		case "tail":
+			dst = strconv.AppendInt(dst, int64(c.Tail), 10)
+		case "end":
+			dst = strconv.AppendInt(dst, int64(c.Chars-c.Tail), 10)
 		case "id":
 			dst = rawjson.AppendEscaped(dst, c.ID)
+		case "tool":
+			dst = rawjson.AppendEscaped(dst, cmp.Or(c.Tool, RecoverCharsTool))
 		}
 	}
 	return dst
@@ -121,6 +123,8 @@ const (
 	numberPattern = `[0-9]{1,19}`
 	idLength      = 64
 	idPattern     = `[0-9A-Za-z_-]{0,64}`
+	toolLength    = 128
+	toolPattern   = `[0-9A-Za-z_.:-]{0,128}`
 )
 
 // pattern returns a pattern for the marker in a decoded string, with any contents. longest is the
@@ -135,6 +139,9 @@ func (t template) pattern() (re *regexp.Regexp, longest int) {
 		case "id":
 			b.WriteString(idPattern)
 			longest += idLength
+		case "tool":
+			b.WriteString(toolPattern)
+			longest += toolLength
 		default:
 			b.WriteString(numberPattern)
 			longest += numberLength

@@ -25,7 +25,7 @@ func New(s Settings) (*Masker, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Masker{settings: s, marker: t.marker(s)}
+	m := &Masker{settings: s, marker: t.marker()}
 	m.pattern, m.longestMarker = t.pattern()
 	return m, nil
 }
@@ -34,14 +34,33 @@ func New(s Settings) (*Masker, error) {
 type Cut struct {
 	Chars int    // length of the original
 	ID    string // id of the original, for markers that name it; set by the caller
+	Tool  string // name of the tool that gives characters back, for markers; set by the caller
 	Out   []byte // a JSON value in place of the string, set by the caller; nil: head, marker and tail
+
+	JSON       bool // the value is cut itself, not a string
+	Room       int  // characters that may be left of it
+	Head, Tail int  // characters that the marker leaves of its beginning and end
 
 	start, end         int // the string in the document, with quotes
 	headEnd, tailStart int // the marker replaces what lies between
 }
 
-// Text returns the decoded original. A lone surrogate is encoded as in rawjson.
-func (c *Cut) Text(doc []byte) string { return rawjson.Unquote(doc[c.start:c.end]) }
+// Text returns the decoded original. A lone surrogate is encoded as in rawjson. Of a value that is
+// not a string it is the JSON.
+func (c *Cut) Text(doc []byte) string {
+	if c.JSON {
+		return string(doc[c.start:c.end])
+	}
+	return rawjson.Unquote(doc[c.start:c.end])
+}
+
+// Whole returns a cut of the value at a span of the document, to about room characters. The caller
+// has to set Out.
+func Whole(at rawjson.Span, chars, room int) Cut {
+	c := Replace(at, chars, nil)
+	c.JSON, c.Room = true, room
+	return c
+}
 
 // Replace returns the cut that puts a value in place of the one at a span of the document.
 func Replace(at rawjson.Span, chars int, value []byte) Cut {
@@ -59,9 +78,6 @@ func SortCuts(cuts []Cut) {
 // LongString returns the number of characters above which a string is a candidate.
 func (m *Masker) LongString() int { return m.settings.MaxChars }
 
-// KeptChars returns the number of characters left of a cut string, without the marker.
-func (m *Masker) KeptChars() int { return m.settings.HeadChars + m.settings.TailChars }
-
 // Cuts returns the cuts to make in doc, in document order. long are its strings of more than
 // LongString characters, in the same order.
 func (m *Masker) Cuts(doc []byte, long []rawjson.String) []Cut {
@@ -71,28 +87,36 @@ func (m *Masker) Cuts(doc []byte, long []rawjson.String) []Cut {
 	if m.settings.ExemptMedia {
 		long = withoutMedia(doc, long)
 	}
-	return m.cuts(doc, long)
+	return m.cuts(doc, long, m.settings.MaxChars)
 }
 
-// cuts makes a cut of each string that is too long and not already masked.
-func (m *Masker) cuts(doc []byte, long []rawjson.String) []Cut {
+// cuts makes a cut of each string that is longer than room and not already masked. In less room
+// than max_chars, head and tail shrink alike.
+func (m *Masker) cuts(doc []byte, long []rawjson.String, room int) []Cut {
+	head, tail := m.settings.HeadChars, m.settings.TailChars
+	if most := m.settings.MaxChars; room < most {
+		head, tail = scaled(head, room, most), scaled(tail, room, most)
+	}
 	cuts := make([]Cut, 0, len(long))
 	for i := range long {
 		s := &long[i]
-		if s.Chars <= m.settings.MaxChars || m.isMasked(doc, s) {
+		if s.Chars <= room || m.isMasked(doc, s) {
 			continue
 		}
 		raw := doc[s.Start:s.End]
 		cuts = append(cuts, Cut{
-			Chars:     s.Chars,
+			Chars: s.Chars, Room: room, Head: head, Tail: tail,
 			start:     s.Start,
 			end:       s.End,
-			headEnd:   s.Start + rawjson.HeadEnd(raw, m.settings.HeadChars),
-			tailStart: s.Start + rawjson.TailStart(raw, m.settings.TailChars),
+			headEnd:   s.Start + rawjson.HeadEnd(raw, head),
+			tailStart: s.Start + rawjson.TailStart(raw, tail),
 		})
 	}
 	return cuts
 }
+
+// scaled returns n·part/whole, whatever their size.
+func scaled(n, part, whole int) int { return int(float64(n) * float64(part) / float64(whole)) }
 
 // isMasked reports whether a string contains our marker, and exceeds the limit by no more than
 // that.
@@ -119,7 +143,7 @@ func (m *Masker) Append(dst, doc []byte, cuts []Cut) []byte {
 			size += len(cuts[i].Out) - (cuts[i].end - cuts[i].start)
 			continue
 		}
-		size += m.marker.size() + len(cuts[i].ID) - (cuts[i].tailStart - cuts[i].headEnd)
+		size += m.marker.size() + len(cuts[i].ID) + len(cuts[i].Tool) - (cuts[i].tailStart - cuts[i].headEnd)
 	}
 	dst = slices.Grow(dst, size)
 	done := 0

@@ -11,9 +11,9 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// unconstrained returns the strings whose form a JSON Schema (2020-12 and earlier drafts) does not
+// FreeStrings returns the strings whose form a JSON Schema (2020-12 and earlier drafts) does not
 // prescribe. They are given in document order.
-func unconstrained(doc []byte, long []rawjson.String, schema []byte) []rawjson.String {
+func FreeStrings(doc []byte, long []rawjson.String, schema []byte) []rawjson.String {
 	f := pathFinder{Cursor: rawjson.NewCursor(doc), wanted: long}
 	f.value()
 	free := long[:0:0]
@@ -32,18 +32,18 @@ func unconstrained(doc []byte, long []rawjson.String, schema []byte) []rawjson.S
 	return free
 }
 
-// A step leads from a container to a member by name, or to any element of an array.
-type step struct {
-	name    string
-	element bool
+// A Step leads from a container to a member by name, or to any element of an array.
+type Step struct {
+	Name    string
+	Element bool
 }
 
 // A pathFinder walks over a document once and records the paths to the wanted strings.
 type pathFinder struct {
 	rawjson.Cursor
 	wanted []rawjson.String
-	path   []step
-	found  [][]step
+	path   []Step
+	found  [][]Step
 }
 
 func (f *pathFinder) value() {
@@ -52,13 +52,13 @@ func (f *pathFinder) value() {
 		f.Value()
 	case first == '{':
 		for f.Enter(); !f.Done(); {
-			f.path = append(f.path, step{name: string(f.Name())})
+			f.path = append(f.path, Step{Name: string(f.Name())})
 			f.value()
 			f.path = f.path[:len(f.path)-1]
 		}
 	case first == '[':
 		for f.Enter(); !f.Done(); {
-			f.path = append(f.path, step{element: true})
+			f.path = append(f.path, Step{Element: true})
 			f.value()
 			f.path = f.path[:len(f.path)-1]
 		}
@@ -74,15 +74,11 @@ var formKeywords = []string{"enum", "const", "pattern", "maxLength", "minLength"
 
 // prescribed reports whether a part of a schema that applies at a path prescribes a string's form.
 // If unclear, it returns true.
-func prescribed(schema []byte, path []step) bool {
+func prescribed(schema []byte, path []Step) bool {
 	s := schemaWalk{root: schema}
 	s.add(schema)
 	for _, p := range path {
-		before := s.nodes
-		s.nodes, s.seen = nil, nil
-		for _, n := range before {
-			s.into(n, p)
-		}
+		s.step(p)
 	}
 	return s.unclear || slices.ContainsFunc(s.nodes, func(n []byte) bool {
 		return slices.ContainsFunc(formKeywords, func(k string) bool { return !rawjson.Find(n, k).IsZero() })
@@ -95,6 +91,16 @@ type schemaWalk struct {
 	nodes   [][]byte
 	seen    map[*byte]bool // visited nodes, by address
 	unclear bool           // something that applies could not be found
+	chooses bool           // a part applies only under conditions: oneOf, not, if
+}
+
+// step goes on to a member or the elements of the present place.
+func (s *schemaWalk) step(p Step) {
+	before := s.nodes
+	s.nodes, s.seen = nil, nil
+	for _, n := range before {
+		s.into(n, p)
+	}
 }
 
 // maxSchemas limits the parts examined for one place.
@@ -128,25 +134,28 @@ func (s *schemaWalk) add(schema []byte) {
 		case "$dynamicRef", "$recursiveRef":
 			s.unclear = true
 		case "allOf", "anyOf", "oneOf":
+			s.chooses = s.chooses || string(name) == "oneOf"
 			for item := range rawjson.Items(value) {
 				s.add(item)
 			}
 		case "if", "then", "else", "not":
+			s.chooses = true
 			s.add(value)
 		case "dependentSchemas":
+			s.chooses = true
 			s.addValues(value)
 		}
 	}
 }
 
 // into adds what a schema says about one further step.
-func (s *schemaWalk) into(schema []byte, p step) {
+func (s *schemaWalk) into(schema []byte, p Step) {
 	for name, at := range rawjson.Members(schema) {
 		value := at.Of(schema)
-		if !p.element {
+		if !p.Element {
 			switch string(name) {
 			case "properties":
-				s.add(rawjson.Get(value, p.name))
+				s.add(rawjson.Get(value, p.Name))
 			case "patternProperties":
 				s.addValues(value)
 			case "additionalProperties", "unevaluatedProperties":

@@ -32,20 +32,37 @@ func (m *Masker) WithRepeats(result []byte, cuts []Cut, outputSchema []byte) []C
 // repeats returns the cuts in the structuredContent at a span of a result.
 func (m *Masker) repeats(result []byte, at rawjson.Span, cuts []Cut, outputSchema []byte) []Cut {
 	content := at.Of(result)
-	long, err := rawjson.LongStrings(content, maxDepth, m.settings.MaxChars)
+	room := cuts[0].Room
+	long, err := rawjson.LongStrings(content, maxDepth, room)
 	if err != nil || len(long) == 0 {
 		return nil
 	}
 	texts := newCutTexts(result, cuts)
 	long = slices.DeleteFunc(long, func(s rawjson.String) bool { return !texts.repeatedBy(content[s.Start:s.End]) })
+	return m.freeCuts(result, at, long, room, outputSchema)
+}
+
+// StructuredCuts returns the cuts of strings longer than room in the value at a span of a result.
+// Strings whose form the schema prescribes stay whole; nil: no schema.
+func (m *Masker) StructuredCuts(result []byte, at rawjson.Span, room int, outputSchema []byte) []Cut {
+	content := at.Of(result)
+	long, err := rawjson.LongStrings(content, maxDepth, room)
+	if err != nil {
+		return nil
+	}
+	return m.freeCuts(result, at, long, room, outputSchema)
+}
+
+// freeCuts returns the cuts of strings in the value at a span whose form the schema leaves open.
+func (m *Masker) freeCuts(result []byte, at rawjson.Span, long []rawjson.String, room int, outputSchema []byte) []Cut {
 	if len(outputSchema) > 0 {
-		long = unconstrained(content, long, outputSchema)
+		long = FreeStrings(at.Of(result), long, outputSchema)
 	}
 	for i := range long {
 		long[i].Start += at.Start
 		long[i].End += at.Start
 	}
-	return m.cuts(result, long)
+	return m.cuts(result, long, room)
 }
 
 // cutTexts are the texts that are cut, for comparison with other strings.

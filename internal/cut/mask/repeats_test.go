@@ -47,7 +47,7 @@ func TestRepeatsWithoutACut(t *testing.T) {
 		`{"content":[{"type":"text","text":"1234567"}]}`,
 	} {
 		m := newMasker(t, short("<{orig}>"))
-		cuts := m.TextCuts([]byte(in))
+		cuts := m.TextCuts([]byte(in), m.LongString())
 		if got := m.WithRepeats([]byte(in), cuts, nil); len(got) != len(cuts) {
 			t.Errorf("%s: %d cuts, want %d", in, len(got), len(cuts))
 		}
@@ -108,7 +108,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 	}
 	in := []byte(`{"content":[` + strings.Join(content, ",") + `],"structuredContent":{"a":[` + strings.Join(structured, ",") + `]}}`)
 	schema := `{"anyOf":[` + strings.Repeat(`{"properties":{"a":{"items":{"$ref":"#"}}}},`, 2000) + `{}]}`
-	cuts := m.TextCuts(in)
+	cuts := m.TextCuts(in, m.LongString())
 	if got := len(m.WithRepeats(in, cuts, []byte(schema))); got != len(cuts) {
 		t.Errorf("%d cuts, want %d: of a schema that cannot be followed all strings are left", got, len(cuts))
 	}
@@ -122,5 +122,5 @@ func masked(t *testing.T, in, schema string) string {
 	t.Helper()
 	m := newMasker(t, short("<{orig}>"))
 	doc := []byte(in)
-	return string(m.Append(nil, doc, m.WithRepeats(doc, m.TextCuts(doc), []byte(schema))))
+	return string(m.Append(nil, doc, m.WithRepeats(doc, m.TextCuts(doc, m.LongString()), []byte(schema))))
 }

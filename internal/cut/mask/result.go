@@ -1,20 +1,62 @@
 package mask
 
-import "secateur/internal/rawjson"
+import (
+	"slices"
+
+	"secateur/internal/rawjson"
+)
 
 // TextCuts returns the cuts to make in the result of a tool, a well-formed document, in document
-// order. It cuts the text of content blocks of type text, and the text of resources in blocks of
-// type resource. All else stays whole: other blocks, structuredContent, media, URIs, names.
-func (m *Masker) TextCuts(result []byte) []Cut {
-	if len(result) <= m.settings.MaxChars {
+// order. It cuts texts longer than room: the text of content blocks of type text, and the text of
+// resources in blocks of type resource. All else stays whole: other blocks, structuredContent,
+// media, URIs, names.
+func (m *Masker) TextCuts(result []byte, room int) []Cut {
+	long := texts(result, room)
+	if len(long) == 0 {
 		return nil
 	}
-	t := textFinder{Cursor: rawjson.NewCursor(result), most: m.settings.MaxChars}
+	return m.cuts(result, long, room)
+}
+
+// texts returns the texts of a result that have more than most characters.
+func texts(result []byte, most int) []rawjson.String {
+	if len(result) <= most {
+		return nil
+	}
+	t := textFinder{Cursor: rawjson.NewCursor(result), most: most}
 	t.result()
-	if len(t.long) == 0 {
-		return nil
+	return t.long
+}
+
+// leastRoom is the room that every text has, however many there are.
+const leastRoom = 300
+
+// RoomFor returns the length to which the texts of a result have to be cut. They may have most
+// characters together; if they have more, they are to have room(total) characters at most. The
+// longest are cut first. RoomFor returns 0 if nothing has to be cut.
+func RoomFor(result []byte, most int, room func(total int) int) int {
+	if len(result) <= most {
+		return 0
 	}
-	return m.cuts(result, t.long)
+	var sizes []int
+	total := 0
+	for _, t := range texts(result, 0) {
+		sizes = append(sizes, t.Chars)
+		total += t.Chars
+	}
+	if total <= most {
+		return 0
+	}
+	slices.Sort(sizes)
+	left := room(total)
+	for i, size := range sizes {
+		share := left / (len(sizes) - i)
+		if size > share {
+			return max(share, min(leastRoom, most))
+		}
+		left -= size
+	}
+	return 0
 }
 
 // A textFinder walks over a result once and records texts that are too long. It follows only the

@@ -50,7 +50,7 @@ func TestTextCuts(t *testing.T) {
 				c.want = c.doc
 			}
 			m := newMasker(t, short("<{orig}>"))
-			cuts := m.TextCuts([]byte(c.doc))
+			cuts := m.TextCuts([]byte(c.doc), m.LongString())
 			if got := string(m.Append(nil, []byte(c.doc), cuts)); got != c.want {
 				t.Errorf("TextCuts(%s) makes %s, want %s", c.doc, got, c.want)
 			}
@@ -64,7 +64,7 @@ func TestTextCuts(t *testing.T) {
 func TestTextCutsKeepTheOriginal(t *testing.T) {
 	m := newMasker(t, short("#"))
 	doc := []byte(`{"content":[{"text":"ab\ncd\"ef\ud800","type":"text"}]}`)
-	cuts := m.TextCuts(doc)
+	cuts := m.TextCuts(doc, m.LongString())
 	if len(cuts) != 1 || cuts[0].Text(doc) != "ab\ncd\"ef\xed\xa0\x80" || cuts[0].Chars != 9 {
 		t.Errorf("TextCuts = %+v", cuts)
 	}
@@ -80,7 +80,7 @@ func checkTexts(t failer, doc string, s mask.Settings) {
 	if err != nil || !json.Valid([]byte(doc)) {
 		return
 	}
-	cuts := m.TextCuts([]byte(doc))
+	cuts := m.TextCuts([]byte(doc), m.LongString())
 	for i := range cuts {
 		cuts[i].ID = "prn_0"
 	}
@@ -147,7 +147,7 @@ func FuzzTextCuts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc string, limit, marker uint8) {
 		s := mask.Settings{MaxChars: int(limit), HeadChars: int(limit) / 2, TailChars: int(limit) / 3, Marker: markers[int(marker)%len(markers)]}
 		if m, err := mask.New(s); err == nil {
-			m.TextCuts([]byte(doc)) // must terminate for any bytes
+			m.TextCuts([]byte(doc), m.LongString()) // must terminate for any bytes
 		}
 		checkTexts(t, doc, s)
 	})
@@ -181,7 +181,7 @@ func BenchmarkTextCuts(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(raw)))
 			for b.Loop() {
-				if len(m.TextCuts(raw)) != 0 {
+				if len(m.TextCuts(raw, m.LongString())) != 0 {
 					b.Fatal("a cut")
 				}
 			}

@@ -26,7 +26,7 @@ func TestValidate(t *testing.T) {
 		{"an empty marker", func(s *mask.Settings) { s.Marker = "" }, []string{"marker: is empty"}},
 		{"a marker that can be empty", func(s *mask.Settings) { s.Marker = "{id}{id}" }, []string{"marker: has nothing but {id}"}},
 		{"a marker of one number", func(s *mask.Settings) { s.Marker = "{orig}" }, nil},
-		{"unknown places", func(s *mask.Settings) { s.Marker = "{orig} {chars} {tool_name}" }, []string{"marker", "{chars}", "{tool_name}", "{orig}, {head}, {tail} and {id}"}},
+		{"unknown places", func(s *mask.Settings) { s.Marker = "{orig} {chars} {tool_name}" }, []string{"marker", "{chars}", "{tool_name}", "{orig}, {head}, {tail}, {end}, {id} and {tool}"}},
 		{"a place in capitals", func(s *mask.Settings) { s.Marker = "{ORIG}" }, []string{"{ORIG}"}},
 		{"other braces", func(s *mask.Settings) { s.Marker = "{} { a } {1} {a-b}" }, nil},
 		{"a marker that is not UTF-8", func(s *mask.Settings) { s.Marker = "\xed\xb0\x80" }, []string{"marker: is not valid UTF-8"}},

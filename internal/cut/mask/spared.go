@@ -11,10 +11,12 @@ const (
 	PrunerName = "mcp-pruner"
 	// RecoverTool is the pruner's tool that returns lines of an original.
 	RecoverTool = "recover_text"
+	// RecoverCharsTool is the pruner's tool that returns characters of an original.
+	RecoverCharsTool = "recover_chars"
 )
 
 // recoveryTools are a pruner's tools that restore a text, or cut it themselves.
-var recoveryTools = [...]string{"prune_text", RecoverTool, "recover_range", "recover_chars", "search_text"}
+var recoveryTools = [...]string{"prune_text", RecoverTool, "recover_range", RecoverCharsTool, "search_text"}
 
 // RecoveryTools returns the names of a pruner's tools whose results are never cut.
 func RecoveryTools() []string { return slices.Clone(recoveryTools[:]) }

@@ -20,6 +20,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/access/admission"
+	"secateur/internal/cut/cutting"
 	"secateur/internal/cut/mask"
 	"secateur/internal/mcp/aggregate"
 	"secateur/internal/mcp/catalog"
@@ -244,6 +245,8 @@ type doorOptions struct {
 	control    *admission.Control
 	tools      catalog.ToolSettings // how clients learn of tools
 	asked      aggregate.Asked
+	noRecovery bool               // no server restores cut texts
+	cut        func(cutting.Made) // told of cuts
 }
 
 // redacting is the access control that has one rule, about fields; nil where there are none.
@@ -284,7 +287,12 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	recovery := "pruner"
+	if o.masker == nil || o.noRecovery {
+		recovery = ""
+	}
 	door, err := aggregate.New(aggregate.Options{
+		Recovery: recovery, Cut: o.cut,
 		Pool: f, ToolProfiles: catalog.NewToolProfiles(o.tools), Admission: o.control, Masker: o.masker, TargetChars: o.target, MaskRepeats: o.repeats, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
 		Authenticate: func(_ context.Context, token, _ string) (*access.Principal, access.Verdict) {
 			if o.token == "" || token != o.token {

@@ -49,7 +49,7 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 		return refused(callFailed(ctx, d.server, err))
 	}
 	if s.only == "" && d.server == a.now.Recovery {
-		ctx = toolserver.WithBrief(ctx, a.now.RecoverChars)
+		ctx = toolserver.WithBrief(ctx, recoverChars(a.now.RecoverChars, c.name))
 	}
 	e.takeFocus()
 	e.readGoal(time.Now())
@@ -148,7 +148,7 @@ func (e *proxiedCall) finish(ctx context.Context, r *upstream.Reply) reply {
 	default:
 		result = era.ResultToLegacy(result)
 	}
-	if e.mayMask(r) {
+	if e.mayMask(ctx, result) {
 		result = e.mask(ctx, result)
 	}
 	if !same(result, r.Result) {

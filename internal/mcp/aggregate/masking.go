@@ -11,42 +11,45 @@ import (
 	"secateur/internal/cut/mask"
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/era"
-	"secateur/internal/mcp/upstream"
-	"secateur/internal/mcp/wire"
 	"secateur/internal/rawjson"
 )
 
-// mayMask reports whether there may be something to cut in an answer. Most have been looked through for long strings
-// when they came.
-func (e *proxiedCall) mayMask(r *upstream.Reply) bool {
-	s := e.s
-	if e.a.now.cutter == nil || s.only != "" || e.a.Method != "tools/call" {
+// mayMask reports whether there may be something to cut in an answer. Who cannot recover gets everything.
+func (e *proxiedCall) mayMask(ctx context.Context, result []byte) bool {
+	cutter := e.a.now.cutter
+	if cutter == nil || e.s.only != "" || e.a.Method != "tools/call" {
 		return false
 	}
-	return mayBeLong(&r.Message, e.a.now.Masker.LongString()) && !e.a.now.cutter.Exempts(e.conn, e.d.tool)
+	limit := cutter.Limit(cutting.Call{MaxChars: catalog.Reads(e.c.name).MaxChars})
+	return len(result) > limit && !cutter.Exempts(e.conn, e.d.tool) && e.s.canRecover(ctx, e.c, e.a) != ""
 }
 
-// mayBeLong reports whether an answer may have a string of more than so many characters.
-func mayBeLong(m *wire.Message, most int) bool {
-	isLong := func(t rawjson.String) bool { return t.Chars > most }
-	return m.Noted == 0 || m.Noted > most || slices.ContainsFunc(m.Long, isLong)
+// canRecover is the server whose recover_text restores cuts for this caller; "": none.
+func (s *clientConn) canRecover(ctx context.Context, c *client, a request) string {
+	server := s.recoveryServer(ctx, c, a)
+	if server == "" || !a.lists(catalog.Tools, server, mask.RecoverTool) {
+		return ""
+	}
+	return server
 }
 
-// mask cuts the long texts of a tool's result, each kept first.
+// mask cuts long parts of a tool's result, each original kept first.
 func (e *proxiedCall) mask(ctx context.Context, result []byte) []byte {
-	kept := e.a.now.cutter.Keep(ctx, e.cutCall(), result, func(m *mask.Masker) []mask.Cut {
-		cuts := m.TextCuts(result)
+	call, isTold := e.cutCall(ctx, result)
+	cutter := e.a.now.cutter
+	kept := cutter.Keep(ctx, call, result, func(m *mask.Masker) []mask.Cut {
+		cuts := cutter.TextCuts(call, result)
+		if call.ReadsStructured && e.cutsStructured(call, isTold) {
+			cuts = append(cuts, cutter.StructuredCuts(call, result)...)
+		}
 		if len(cuts) > 0 && era.ResultType(result) != era.Complete {
 			return nil
 		}
 		if e.a.now.TargetChars > 0 && isError(result) {
 			cuts = slices.DeleteFunc(cuts, func(c mask.Cut) bool { return c.Chars <= maxWholeError })
 		}
-		if len(cuts) == 0 || !e.a.now.MaskRepeats || rawjson.Get(result, "structuredContent") == nil {
-			return cuts
-		}
-		if schema, told := e.outputSchema(ctx); told {
-			cuts = m.WithRepeats(result, cuts, schema)
+		if len(cuts) > 0 && !call.ReadsStructured && e.cutsStructured(call, isTold) {
+			cuts = m.WithRepeats(result, cuts, call.Schema)
 		}
 		return cuts
 	})
@@ -56,10 +59,8 @@ func (e *proxiedCall) mask(ctx context.Context, result []byte) []byte {
 	if e.a.now.TargetChars == 0 {
 		return kept.Append(make([]byte, 0, len(result)))
 	}
-	if at := rawjson.Find(result, "structuredContent"); e.a.now.MaskRepeats && !at.IsZero() {
-		if schema, told := e.outputSchema(ctx); told && schema == nil {
-			kept.Repeat(at)
-		}
+	if !call.ReadsStructured && e.cutsStructured(call, isTold) && call.Schema == nil {
+		kept.Repeat(call.StructuredAt)
 	}
 	out := kept.Append(make([]byte, 0, len(result)))
 	meta := rawjson.Get(out, "_meta")
@@ -67,6 +68,11 @@ func (e *proxiedCall) mask(ctx context.Context, result []byte) []byte {
 		meta = []byte("{}")
 	}
 	return rawjson.Set(out, "_meta", rawjson.Set(meta, metaCut, kept.About()))
+}
+
+// cutsStructured reports whether structuredContent may be cut: its schema is known.
+func (e *proxiedCall) cutsStructured(call cutting.Call, isTold bool) bool {
+	return e.a.now.MaskRepeats && isTold && !call.StructuredAt.IsZero()
 }
 
 const (
@@ -79,12 +85,37 @@ const (
 // isError reports whether a tool's result says that the call failed.
 func isError(result []byte) bool { return string(rawjson.Get(result, "isError")) == "true" }
 
-// cutCall is what the cutter needs to know of the call.
-func (e *proxiedCall) cutCall() cutting.Call {
-	return cutting.Call{
-		Tenant: e.a.principal.Owner(), Server: e.conn, Tool: e.d.tool, Goal: e.d.goal, Session: e.d.session,
-		RecoverTool: e.s.recoverTool(e.c, e.a.now, e.a.now.Recovery),
+// cutCall describes the call to the cutter, and reports whether its result's schema is known.
+func (e *proxiedCall) cutCall(ctx context.Context, result []byte) (call cutting.Call, isTold bool) {
+	reads := catalog.Reads(e.c.name)
+	call = cutting.Call{
+		Tenant: e.a.principal.Owner(), Server: e.conn, Tool: e.d.tool, Goal: e.d.goal, Session: e.d.session, MaxChars: reads.MaxChars,
+		RecoverTool: e.s.recoverTool(e.c, e.a.now, e.s.canRecover(ctx, e.c, e.a)), StructuredAt: rawjson.Find(result, "structuredContent"),
 	}
+	if !rawjson.IsObject(call.StructuredAt.Of(result)) {
+		call.StructuredAt = rawjson.Span{}
+		return call, true
+	}
+	call.ReadsStructured = reads.Structured || isEmpty(rawjson.Get(result, "content"))
+	call.Schema, isTold = e.outputSchema(ctx)
+	return call, isTold
+}
+
+// recoverChars is how many characters one recovery returns to a client, at most usual. It leaves
+// room for the JSON that the client writes around them.
+func recoverChars(usual int, client string) int {
+	if most := catalog.Reads(client).MaxChars; most > 0 {
+		return min(usual, most*8/10)
+	}
+	return usual
+}
+
+// isEmpty reports whether a list has no element.
+func isEmpty(list []byte) bool {
+	for range rawjson.Items(list) {
+		return false
+	}
+	return true
 }
 
 // readGoal finds out what a tool is called for, and notes it for the calls behind it. What the model says for us alone is taken out of

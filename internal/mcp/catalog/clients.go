@@ -31,7 +31,18 @@ type profile struct {
 	naming   Naming
 	patience int  // timeout in seconds, if a first list may take longer; 0: long enough
 	once     bool // reads the lists once, and waits for them
+	reading  Reading
 }
+
+// Reading is what a client passes on of a tool's result to its model. The zero value: all of it.
+type Reading struct {
+	Structured bool // structuredContent alone, where a result has one
+	MaxChars   int  // beginning and end of longer results; 0: all
+}
+
+// codexChars is what Codex passes on for models that it does not know: 12 000 bytes of a result's
+// JSON. Line breaks and quotes take two.
+const codexChars = 9_000
 
 // The punctuation that the APIs behind the clients accept.
 const (
@@ -59,26 +70,38 @@ func profiles() []profile {
 	bare := api
 	bare.MaxLength = apiLength
 	const agents = 5
+	structured := Reading{Structured: true}
 	return []profile{
-		{"Claude Desktop", []string{"claude-ai*", "claude desktop*", "claude-desktop*", "anthropic*"}, api, 0, false},
-		{"Claude Code", []string{"claude-code*", "claude code*"}, api, 0, false},
-		{"Cursor", []string{"cursor*"}, api, 0, false},
-		{"VS Code", []string{"visual studio code*", "visual-studio-code*", "vscode*", "code - oss*"}, vscode, 0, false},
-		{"GitHub Copilot", []string{"github-copilot*", "copilot*", "*-copilot-*"}, api, 0, false},
-		{"Cline", []string{"cline*"}, api, 0, false},
-		{"Continue", []string{"continue-client*", "continue-cli*"}, api, 0, false},
-		{"Codex", []string{"codex*"}, codex, 0, false},
-		{"Gemini CLI", []string{"gemini-cli*"}, gemini, 0, false},
-		{"Windsurf", []string{"windsurf*"}, api, 0, false},
-		{"Zed", []string{"zed*"}, api, 0, false},
-		{"OpenCode", []string{"opencode*"}, api, 0, false},
-		{"Goose", []string{"goose*"}, api, 0, false},
-		{"LangChain", []string{"@langchain/mcp-adapters*"}, api, 0, true},
-		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare, 0, true},
-		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare, agents, false},
+		{"Claude Desktop", []string{"claude-ai*", "claude desktop*", "claude-desktop*", "anthropic*"}, api, 0, false, Reading{}},
+		{"Claude Code", []string{"claude-code*", "claude code*"}, api, 0, false, structured},
+		{"Cursor", []string{"cursor*"}, api, 0, false, Reading{}},
+		{"VS Code", []string{"visual studio code*", "visual-studio-code*", "vscode*", "code - oss*"}, vscode, 0, false, structured},
+		{"GitHub Copilot", []string{"github-copilot*", "copilot*", "*-copilot-*"}, api, 0, false, Reading{}},
+		{"Cline", []string{"cline*"}, api, 0, false, Reading{}},
+		{"Continue", []string{"continue-client*", "continue-cli*"}, api, 0, false, Reading{}},
+		{"Codex", []string{"codex*"}, codex, 0, false, Reading{Structured: true, MaxChars: codexChars}},
+		{"Gemini CLI", []string{"gemini-cli*"}, gemini, 0, false, Reading{}},
+		{"Windsurf", []string{"windsurf*"}, api, 0, false, Reading{}},
+		{"Zed", []string{"zed*"}, api, 0, false, Reading{}},
+		{"OpenCode", []string{"opencode*"}, api, 0, false, Reading{}},
+		{"Goose", []string{"goose*"}, api, 0, false, Reading{}},
+		{"LangChain", []string{"@langchain/mcp-adapters*"}, api, 0, true, Reading{}},
+		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare, 0, true, Reading{}},
+		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare, agents, false, Reading{}},
 		// the Python SDK's default name: its program's timeout is unknown
-		{"Python frameworks", []string{"mcp"}, bare, 0, true},
+		{"Python frameworks", []string{"mcp"}, bare, 0, true, Reading{}},
 	}
+}
+
+// Reads returns what the client with this clientInfo name passes on of results.
+func Reads(name string) Reading {
+	name = folded(name)
+	for _, p := range profiles() {
+		if p.reading != (Reading{}) && slices.ContainsFunc(p.patterns, func(pattern string) bool { return matches(folded(pattern), name) }) {
+			return p.reading
+		}
+	}
+	return Reading{}
 }
 
 // Patience returns how many seconds the client with this clientInfo name waits for an answer. It

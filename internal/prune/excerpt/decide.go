@@ -1,5 +1,7 @@
 package excerpt
 
+import "secateur/internal/cut/mask"
+
 // minRecords is how many objects make an array a table, and maxRecord how big they are at most on average.
 const (
 	minRecords = 4
@@ -34,6 +36,9 @@ type column struct {
 // tables finds the arrays of records, by their nodes.
 func (t *tree) tables() map[int32]*table {
 	found := map[int32]*table{}
+	if t.places != nil { // columns have to stay
+		return found
+	}
 	for i := range t.nodes {
 		n := &t.nodes[i]
 		if n.leaf || t.doc[n.start] != '[' || int(n.count) < minRecords || int(n.size/n.count) > maxRecord {
@@ -133,7 +138,7 @@ func (t *tree) decide(i int32, at levels, tables map[int32]*table) int {
 	if tab := tables[i]; tab != nil {
 		return own + t.decideTable(n, tab, at)
 	}
-	return own + t.decideList(n, at, tables)
+	return own + t.decideList(n, at, tables, t.places == nil || t.places[i] != mask.NoPlace)
 }
 
 // decideObject cuts members.
@@ -141,7 +146,7 @@ func (t *tree) decideObject(n *node, at levels, tables map[int32]*table) (size i
 	gone, place := 0, 0
 	for child := n.first; child != 0; child = t.nodes[child].next {
 		c := &t.nodes[child]
-		c.cut = t.falls(child, at.parts, float32(place)/float32(n.count))
+		c.cut = t.places == nil && t.falls(child, at.parts, float32(place)/float32(n.count))
 		place++
 		if c.cut {
 			gone += int(c.size) + 1
@@ -176,11 +181,11 @@ func (t *tree) spare(n *node) {
 	}
 }
 
-// decideList cuts elements.
-func (t *tree) decideList(n *node, at levels, tables map[int32]*table) (size int) {
+// decideList cuts elements, if they may go.
+func (t *tree) decideList(n *node, at levels, tables map[int32]*table, free bool) (size int) {
 	place := 0
 	for child := n.first; child != 0; child = t.nodes[child].next {
-		t.nodes[child].cut = place > 0 && t.falls(child, at.parts, float32(place)/float32(n.count))
+		t.nodes[child].cut = free && place > 0 && t.falls(child, at.parts, float32(place)/float32(n.count))
 		place++
 	}
 	t.joinRuns(n)

@@ -14,6 +14,10 @@ type Request struct {
 	Target int    // characters to shorten it to, about
 	ID     string // of the original, which the first marker tells
 
+	// Structured: the text is a JSON document and has to stay one that Schema accepts.
+	Structured bool
+	Schema     []byte // nil: any
+
 	// Note is a sentence that the first marker adds. nil: none.
 	Note func(prune.Mark) string
 	// Expired is polled; once it says true the text passes whole. nil: never.
@@ -48,7 +52,12 @@ func Cut(req Request) (string, bool) {
 	}
 	c := &cutter{req: req, goal: req.Goal}
 	cut := c.cut
-	if len(req.Text) > maxRead {
+	switch {
+	case req.Structured && len(req.Text) > maxRead:
+		return "", false
+	case req.Structured && req.Schema != nil:
+		cut = c.cutStructured
+	case len(req.Text) > maxRead:
 		cut = c.cutEnds
 	}
 	out := cut(req.Text, req.Target)
@@ -91,7 +100,7 @@ func (c *cutter) cutJSON(text string, target int) (string, bool) {
 	if out, ok := c.cutStrings(text, long, target); ok {
 		return out, true
 	}
-	return c.cutTree(body, target), true
+	return c.cutTree(readTree(body, c.goal.words()), target), true
 }
 
 // minInner is how many characters a string has at least that is shortened in itself.

@@ -3,6 +3,7 @@ package excerpt
 import (
 	"strings"
 
+	"secateur/internal/cut/mask"
 	"secateur/internal/rawjson"
 )
 
@@ -12,7 +13,12 @@ type tree struct {
 	nodes   []node
 	words   *lexicon
 	typical float32 // what the document says for its length
+	// where a schema accepts markers, by array; nil: everything may go, members too
+	places map[int32]mask.Place
 }
+
+// isObject reports whether a node is an object; 0 is none.
+func (t *tree) isObject(i int32) bool { return i != 0 && t.doc[t.nodes[i].start] == '{' }
 
 // node is a value, with its name where it is a member. There are many of them: offsets are 32 bits wide.
 type node struct {

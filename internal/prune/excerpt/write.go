@@ -4,14 +4,14 @@ import (
 	"math"
 	"strings"
 
+	"secateur/internal/cut/mask"
 	"secateur/internal/prune"
 	"secateur/internal/rawjson"
 )
 
 // cutTree shortens a document that was checked. What is left is JSON without white space between its parts.
-func (c *cutter) cutTree(doc string, target int) string {
-	t := readTree(doc, c.goal.words())
-	tables := t.tables()
+func (c *cutter) cutTree(t *tree, target int) string {
+	doc, tables := t.doc, t.tables()
 	at := levels{}
 	if int(t.nodes[0].size) > target { // else white space alone was too much
 		fits := func(l levels) bool { return c.expired() || t.decide(0, l, tables) <= target }
@@ -45,6 +45,7 @@ type treeWriter struct {
 	tables map[int32]*table
 	c      *cutter
 	out    []byte
+	beside []string // markers for the object around the array that was written last
 }
 
 func (w *treeWriter) value(i int32) {
@@ -61,7 +62,7 @@ func (w *treeWriter) value(i int32) {
 	case w.tables[i] != nil:
 		w.table(w.tables[i])
 	default:
-		w.array(n)
+		w.array(i, n)
 	}
 }
 
@@ -88,6 +89,11 @@ func (w *treeWriter) object(n *node) {
 		}
 		w.comma(&isFirst)
 		w.value(child)
+		for _, marker := range w.beside {
+			w.comma(&isFirst)
+			w.out = appendMark(w.out, marker, asMember)
+		}
+		w.beside = nil
 	}
 	if len(names) > 0 {
 		w.gone(string(gone), prune.Mark{Unit: prune.InMembers, Names: few(names, len(gone)), Count: len(names)}, &isFirst, asMember)
@@ -111,13 +117,17 @@ func (w *treeWriter) comma(isFirst *bool) {
 }
 
 // array writes the elements that stay, and one for each run that went.
-func (w *treeWriter) array(n *node) {
+func (w *treeWriter) array(i int32, n *node) {
 	w.out = append(w.out, '[')
 	isFirst, nth := true, 0
 	form := asString
-	if n.first != 0 && w.doc[w.nodes[n.first].start] == '{' {
+	if w.isObject(n.first) {
 		form = asObject
 	}
+	if w.places[i] == mask.BesideArray {
+		form = asMember
+	}
+	var beside []string
 	for child := n.first; child != 0; {
 		c := &w.nodes[child]
 		if !c.cut {
@@ -133,9 +143,21 @@ func (w *treeWriter) array(n *node) {
 			nth++
 		}
 		gap := w.doc[c.start:w.nodes[last].end]
-		w.gone(gap, prune.Mark{Unit: prune.InItems, Start: start + 1, End: nth}, &isFirst, form)
+		m := prune.Mark{Unit: prune.InItems, Start: start + 1, End: nth}
+		marker := w.c.mark(m)
+		switch {
+		case form != asMember:
+			w.gone(gap, m, &isFirst, form)
+		case w.c.saves(gap, marker):
+			beside = append(beside, marker)
+			w.c.told = true
+		default:
+			w.comma(&isFirst)
+			w.out = append(w.out, gap...)
+		}
 	}
 	w.out = append(w.out, ']')
+	w.beside = beside
 }
 
 // table writes the records that stay without the columns that went, and one for each run that went.
