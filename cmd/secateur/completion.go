@@ -69,7 +69,7 @@ func answered[T any](w world, cmd *cobra.Command, path string) ([]T, bool) {
 	return items, err == nil
 }
 
-// flagText is what a flag was given; "" if the command does not have it.
+// flagText is the value of a flag; "" if the command does not have it.
 func flagText(cmd *cobra.Command, name string) string {
 	if f := cmd.Flag(name); f != nil {
 		return f.Value.String()

@@ -24,7 +24,7 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// purged is what a purge has deleted.
+// purged counts the deleted items.
 type purged struct {
 	Originals int   `json:"originals"`
 	Bytes     int64 `json:"bytes"` // of the originals
@@ -140,7 +140,7 @@ func (w world) approvePurge(dirs []string, tenant string, yes bool) error {
 	return errors.New("nothing was deleted")
 }
 
-// purge deletes, and returns what was deleted also where it could not finish.
+// purge returns the deleted items also if it fails.
 func (w world) purge(ctx context.Context, dirs []string, tenant string) (done purged, err error) {
 	owner := (&access.Principal{Tenant: tenant}).Owner()
 	ofTenant := strings.NewReplacer("%", "%25", "/", "%2F").Replace(owner) // as keys of records have it

@@ -31,6 +31,12 @@ type client struct {
 	frozen  atomic.Pointer[frozenTools] // legacy: the list that it was given, where it finds tools
 }
 
+// callsTasks reports whether the client can call tools as tasks of legacy servers. We declare that to
+// clients of the revision that has them; tasks do not pass between eras.
+func (c *client) callsTasks() bool { return c.era == era.Legacy && c.version >= firstWithTasks }
+
+const firstWithTasks = "2025-11-25"
+
 // view is how the client sees lists.
 func (c *client) view(lists *catalog.Catalog) *catalog.View {
 	v := c.last.Load()
@@ -44,8 +50,8 @@ func (c *client) view(lists *catalog.Catalog) *catalog.View {
 // named is lists with the names that the client wants.
 func (c *client) named(lists *catalog.Catalog) *catalog.View { return lists.ForAsking(c.name, c.asked) }
 
-// maxModern bounds the kinds of modern clients whose connections a clientConn keeps; further ones keep theirs for the
-// request.
+// maxModern bounds the kinds of modern clients whose connections a clientConn keeps. Further ones
+// keep theirs for the request.
 const maxModern = 8
 
 // clientOf finds out who sends a request. Leave is called when it is answered.
@@ -54,7 +60,7 @@ func (s *clientConn) clientOf(ctx context.Context, a request) (c *client, leave 
 	if !a.isModern() {
 		c = s.legacyClient()
 		if a.Method != "ping" {
-			c.feed.begin(ctx) // whoever asks is ready
+			c.feed.begin(ctx) // a client that asks is ready
 		}
 		return c, func() {}, nil
 	}
@@ -146,13 +152,13 @@ func (s *clientConn) servers() []string {
 	return s.opt.Pool.IDs()
 }
 
-// known are the lists as far as they are there: nobody is waited for.
+// known returns the lists that are there, without waiting.
 func known(ctx context.Context, m *pool.Member) *catalog.Catalog {
 	lists, _ := m.Catalog(over{ctx}) //nolint:contextcheck // it is ctx, and has ended
 	return lists
 }
 
-// over is a context that is done: of what is asked under it, nothing is waited for.
+// over is a context that is done, so that calls under it do not wait.
 type over struct{ context.Context }
 
 // closed is a channel that is.

@@ -230,9 +230,10 @@ func (s *stage) compare(at string, want, got any) string {
 // doorOptions are what a test wants of the door.
 type doorOptions struct {
 	puppets    []*puppet
-	only       string            // the server whose door it is; "": all of them
-	token      string            // that the door asks for
-	principal  *access.Principal // whom the pipe belongs to; nil: anonymous
+	servers    []upstream.Settings // further ones
+	only       string              // the server whose door it is; "": all of them
+	token      string              // that the door asks for
+	principal  *access.Principal   // whom the pipe belongs to; nil: anonymous
 	masker     *mask.Masker
 	target     int  // characters that long texts are pruned towards
 	repeats    bool // what structured content says again is cut too
@@ -273,6 +274,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 	for _, p := range o.puppets {
 		settings = append(settings, p.settings())
 	}
+	settings = append(settings, o.servers...)
 	f, err := pool.New(pool.Options{
 		Servers: settings, FirstListWait: cmp.Or(o.listWait, patience), Linger: 100 * time.Millisecond,
 		New: func(s upstream.Settings, c pool.Connection) (*upstream.Upstream, error) {

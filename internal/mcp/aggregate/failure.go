@@ -25,6 +25,8 @@ type failure struct {
 	object []byte // a server's own error, in the place of err
 	stream bool   // it came late: a client that takes streams expects one
 	hidden bool   // it is not to be told from a refusal, which comes at once
+
+	call *upstream.CallError // the failed call to a server; nil: none
 }
 
 func (f *failure) answer(id wire.ID) downstream.Answer {
@@ -91,10 +93,11 @@ func callFailed(ctx context.Context, server string, err error) *failure {
 	if errors.Is(err, pool.ErrUnknownServer) {
 		return &failure{err: wire.NewError(wire.CodeUnknownServer, fmt.Sprintf("unknown server %q", clipped(server))), status: http.StatusNotFound}
 	}
-	if _, known := errors.AsType[*upstream.CallError](err); !known {
+	call, known := errors.AsType[*upstream.CallError](err)
+	if !known {
 		err = fmt.Errorf("server %q: %w", server, err)
 	}
-	f := &failure{err: upstream.RPCError(server, err)}
+	f := &failure{err: upstream.RPCError(server, err), call: call}
 	if f.err.Code == wire.CodeOverloaded {
 		f.status, f.header = http.StatusServiceUnavailable, http.Header{"Retry-After": {"2"}}
 	}

@@ -2,6 +2,8 @@ package aggregate
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"secateur/internal/mcp/toolserver"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/mcp/wire"
+	"secateur/internal/ops/telemetry"
 	"secateur/internal/rawjson"
 )
 
@@ -37,6 +40,11 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 			return refused(invalidParams("/taskId", "unknown task: "+clipped(id)))
 		}
 	}
+	if a.Method == "tools/call" && d.raw == nil {
+		if why := known(ctx, c.member).Unusable(d.server, d.tool); why != "" {
+			return refused(invalidParams("/name", fmt.Sprintf("tool %s of server %q cannot be called: %s", clipped(d.tool), d.server, why)))
+		}
+	}
 	conn, release, err := c.member.Hold(ctx, d.server)
 	if err != nil {
 		return refused(callFailed(ctx, d.server, err))
@@ -54,10 +62,19 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 	e.takeFocus()
 	e.readGoal(time.Now())
 	r := s.noteTasks(ctx, c, a.Method, d.server, e.bridge(ctx))
+	if r.failed != nil && c.era == era.Modern && e.peer == era.Legacy && isNoSuchMethod(a.Method, r.failed.call) {
+		return refused(&failure{err: unknownMethod(a.Method).err, status: http.StatusNotFound})
+	}
 	if r.failed != nil && c.era == era.Legacy && !r.failed.hidden {
 		r.failed.stream = true
 	}
 	return r
+}
+
+// isNoSuchMethod reports whether a legacy server does not know a method that is not MCP's. Some say
+// so with HTTP 400 and a line of text.
+func isNoSuchMethod(method string, failed *upstream.CallError) bool {
+	return telemetry.MethodLabel(method) == telemetry.Other && failed != nil && failed.IsForeign() && failed.HTTPStatus == http.StatusBadRequest
 }
 
 // bridge has a server of one era answer a client of another, or of the same.
@@ -169,6 +186,9 @@ func (e *proxiedCall) withhold(ctx context.Context, result []byte) []byte {
 		return result
 	}
 	e.a.now.Admission.NoteList(ctx, e.d.server, l, result)
+	if l == catalog.Tools {
+		result = catalog.FilterTools(result, e.peer == e.c.era)
+	}
 	if !e.a.now.Admission.Filters() {
 		return result
 	}

@@ -33,7 +33,11 @@ func (s *clientConn) initialize(ctx context.Context, a request) reply {
 func (s *clientConn) initializeAs(ctx context.Context, c *client, a request, peers []pool.Peer) reply {
 	o := rawjson.Object{'{'}
 	o.Text("protocolVersion", c.version)
-	o.Raw("capabilities", []byte(aggregateCapabilities))
+	capabilities := aggregateCapabilities
+	if c.callsTasks() {
+		capabilities = aggregateCapabilities[:len(aggregateCapabilities)-1] + `,"tasks":` + tasksCapability + `}`
+	}
+	o.Raw("capabilities", []byte(capabilities))
 	o.Raw("serverInfo", s.info)
 	s.addInstructions(ctx, c, a, peers, &o)
 	return a.result(append(o, '}'))
@@ -43,8 +47,11 @@ func (s *clientConn) initializeAs(ctx context.Context, c *client, a request, pee
 const aggregateCapabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-// addInstructions adds the member that joins what the servers say about their use, as far as it is known: no client waits
-// for its first answer because a server is slow.
+// tasksCapability says that tools can be called as tasks. A list of all servers' tasks there is not.
+const tasksCapability = `{"cancel":{},"requests":{"tools":{"call":{}}}}`
+
+// addInstructions adds the member with the known instructions of the servers. No client waits for
+// its first answer because a server is slow.
 func (s *clientConn) addInstructions(ctx context.Context, c *client, a request, peers []pool.Peer, o *rawjson.Object) {
 	if text := s.instructions(ctx, c, a, peers); s.only == "" && text != "" {
 		o.Text("instructions", text)
@@ -95,7 +102,8 @@ func (s *clientConn) recoverTool(c *client, now *live, server string) string {
 	return s.opt.Pool.Names().ToolName(c.name, c.asked, server, mask.RecoverTool)
 }
 
-// initializeOnly is the one server's own result, in the version that was agreed on with the client. Of a server that says
+// initializeOnly is the one server's own result, in its version or an older one of the client.
+// Of a server that says
 // nothing in time it is ours: it may have anything.
 func (s *clientConn) initializeOnly(ctx context.Context, c *client, a request) reply {
 	peer, failed := s.peerInTime(ctx, c)
@@ -105,7 +113,11 @@ func (s *clientConn) initializeOnly(ctx context.Context, c *client, a request) r
 	case peer == nil:
 		return s.initializeAs(ctx, c, a, nil)
 	}
-	version := rawjson.AppendQuoted(nil, c.version)
+	agreed := c.version
+	if peer.Era == era.Legacy && peer.Protocol < agreed {
+		agreed = peer.Protocol // the messages are the server's own
+	}
+	version := rawjson.AppendQuoted(nil, agreed)
 	result := a.now.Admission.Greeting(ctx, s.only, peer.InitializeResult())
 	return a.result(rawjson.Set(result, "protocolVersion", version))
 }
@@ -119,7 +131,7 @@ func (s *clientConn) peerInTime(ctx context.Context, c *client) (*upstream.Peer,
 	if failed == nil || inTime.Err() == nil || ctx.Err() != nil {
 		return peer, failed
 	}
-	for _, p := range c.member.Peers(inTime) { // which nobody waits for any more
+	for _, p := range c.member.Peers(inTime) { // without waiting
 		return p.Peer, nil
 	}
 	return nil, failed

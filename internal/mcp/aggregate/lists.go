@@ -30,10 +30,13 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 		s.noteContractNames(ctx, c, named)
 	}
 	var page catalog.Page
-	if !a.now.Admission.Filters() {
+	hidesTasks := l == catalog.Tools && !c.callsTasks() && lists.HasTaskTools()
+	if !a.now.Admission.Filters() && !hidesTasks {
 		page, err = named.Page(l, ask, a.now.PageSize)
 	} else {
-		page, err = named.PageOf(l, ask, a.now.PageSize, func(server, original string) bool { return a.lists(l, server, original) })
+		page, err = named.PageOf(l, ask, a.now.PageSize, func(server, original string) bool {
+			return a.lists(l, server, original) && !(hidesTasks && lists.NeedsTask(server, original))
+		})
 		info.Scope = "" // it is for this client alone
 	}
 	if err != nil {
@@ -58,10 +61,10 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 	return reply{Answer: downstream.Answer{Body: body, Release: func() { buffer.Put(body) }}}
 }
 
-// metaMissing is the member of a list's _meta that names the servers whose items are not in it yet.
+// metaMissing is the member of a list's _meta that names the servers that are missing.
 const metaMissing = "secateur/missing"
 
-// unlisted returns the ids of the servers that have not listed yet, as far as the caller may see them.
+// unlisted returns the ids of the servers that have not listed yet and that the caller may see.
 func (s *clientConn) unlisted(c *client, a request, l catalog.List) []string {
 	if s.only != "" {
 		return nil // that server's own answer

@@ -2,6 +2,7 @@ package aggregate_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -44,8 +45,9 @@ type nature struct {
 	Lists        map[string]json.RawMessage `json:"lists"` // by method, the result
 	Isolation    string                     `json:"isolation"`
 	Focus        bool                       `json:"focus"`
-	Mute         bool                       `json:"mute"` // it does not say a word
-	Asks         bool                       `json:"asks"` // what its tools are, the test says
+	Version      string                     `json:"version"` // of the protocol, if it is legacy
+	Mute         bool                       `json:"mute"`    // it does not say a word
+	Asks         bool                       `json:"asks"`    // what its tools are, the test says
 }
 
 func newPuppet(t *testing.T, n nature) *puppet {
@@ -148,8 +150,8 @@ func (p *puppet) byItself(conn net.Conn, e envelope) bool {
 		if p.nature.Era == "modern" {
 			return refuse()
 		}
-		return answer(fmt.Sprintf(`{"protocolVersion":"2025-11-25","capabilities":%s,"serverInfo":%s,"instructions":%q}`,
-			p.nature.Capabilities, info, p.nature.Instructions))
+		return answer(fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s,"instructions":%q}`,
+			cmp.Or(p.nature.Version, "2025-11-25"), p.nature.Capabilities, info, p.nature.Instructions))
 	case "server/discover":
 		if p.nature.Era == "legacy" {
 			return refuse()

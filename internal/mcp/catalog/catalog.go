@@ -182,6 +182,29 @@ func (c *Catalog) generation(l List, entries []entry) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+// Unusable returns why a tool that its server lists is left out, or "".
+func (c *Catalog) Unusable(server, tool string) string {
+	for _, p := range c.problems {
+		if p.List == Tools && p.Server == server && p.Item == tool {
+			if _, twice := c.lists[Tools].listed[target{c.index[server], tool}]; !twice {
+				return p.Reason
+			}
+		}
+	}
+	return ""
+}
+
+// HasTaskTools reports whether a tool can be called as a task only.
+func (c *Catalog) HasTaskTools() bool {
+	return slices.ContainsFunc(c.lists[Tools].entries, func(e entry) bool { return e.task })
+}
+
+// NeedsTask reports whether a tool can be called as a task only.
+func (c *Catalog) NeedsTask(server, tool string) bool {
+	at, ok := c.lists[Tools].listed[target{c.index[server], tool}]
+	return ok && c.lists[Tools].entries[at].task
+}
+
 // Servers returns the ids of all servers, in order.
 func (c *Catalog) Servers() []string { return slices.Clone(c.servers) }
 

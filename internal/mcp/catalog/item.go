@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"bytes"
 	"slices"
 
+	"secateur/internal/mcp/era"
 	"secateur/internal/rawjson"
 )
 
@@ -14,6 +16,7 @@ type entry struct {
 	at     rawjson.Span   // span of the name in raw
 	edits  []rawjson.Edit // edits for all clients, except the name
 	focus  bool           // one of them adds FocusArgument
+	task   bool           // a tool that can be called as a task only
 }
 
 // readItem finds an item's name. It returns the name, if any, and the problem with the item, if
@@ -57,6 +60,10 @@ func readItem(l List, server string, raw []byte) (e entry, problem string) {
 	}
 	switch l {
 	case Tools:
+		if problem := toolProblem(e.raw); problem != "" {
+			return e, problem
+		}
+		e.task = needsTask(e.raw)
 		e.edits = rewrite(e.raw, toolItem, Outgoing{Server: server}.names())
 	case Resources:
 		e.edits = []rawjson.Edit{e.rename(EncodeURI(server, e.name))}
@@ -64,6 +71,23 @@ func readItem(l List, server string, raw []byte) (e entry, problem string) {
 		e.edits = []rawjson.Edit{e.rename(EncodeTemplate(server, e.name))}
 	}
 	return e, ""
+}
+
+// toolProblem returns why a tool must not be offered, or "": its x-mcp-header annotations are
+// invalid (2026-07-28, Streamable HTTP, custom headers).
+func toolProblem(tool []byte) string {
+	if !bytes.Contains(tool, []byte("x-mcp-header")) {
+		return ""
+	}
+	if _, err := era.ReadToolHeaders(tool); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// needsTask reports whether a tool can be called as a task only (2025-11-25, tasks).
+func needsTask(tool []byte) bool {
+	return bytes.Contains(tool, []byte("taskSupport")) && rawjson.GetText(rawjson.Get(tool, "execution"), "taskSupport") == "required"
 }
 
 // rename returns the edit that gives the entry another name.

@@ -1,6 +1,10 @@
 package catalog
 
-import "secateur/internal/rawjson"
+import (
+	"slices"
+
+	"secateur/internal/rawjson"
+)
 
 // A Page is a part of a list for a client.
 type Page struct {
@@ -81,13 +85,28 @@ func (v *View) PageOf(l List, ask Ask, size int, keep func(server, original stri
 // Filter returns one server's list result without the items that keep rejects, by the server's own
 // name or URI. The result must be well-formed. A result that is not a list is returned unchanged.
 func Filter(l List, result []byte, keep func(original string) bool) []byte {
+	return filter(l, result, func(item []byte) bool { return keep(rawjson.GetText(item, listWords[l].key)) })
+}
+
+// FilterTools returns one server's tools/list result without the tools that must not be offered
+// and, if the client cannot call tasks, without those that need one. Mostly that is the result.
+func FilterTools(result []byte, callsTasks bool) []byte {
+	isWanted := func(item []byte) bool { return toolProblem(item) == "" && (callsTasks || !needsTask(item)) }
+	page, err := ReadPage(Tools, result)
+	if err != nil || !slices.ContainsFunc(page.Items, func(item []byte) bool { return !isWanted(item) }) {
+		return result
+	}
+	return filter(Tools, result, isWanted)
+}
+
+func filter(l List, result []byte, keep func(item []byte) bool) []byte {
 	page, err := ReadPage(l, result)
 	if err != nil {
 		return result
 	}
 	items := []byte{'['}
 	for _, item := range page.Items {
-		if !keep(rawjson.GetText(item, listWords[l].key)) {
+		if !keep(item) {
 			continue
 		}
 		if len(items) > 1 {

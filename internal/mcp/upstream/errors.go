@@ -55,6 +55,9 @@ type CallError struct {
 	foreign bool // the response was not JSON-RPC at all
 }
 
+// IsForeign reports whether the server's response was not JSON-RPC at all.
+func (e *CallError) IsForeign() bool { return e.foreign }
+
 // Error returns the message.
 func (e *CallError) Error() string { return e.Message }
 
