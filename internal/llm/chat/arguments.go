@@ -64,7 +64,8 @@ func (c *Conversation) longArguments(i int) (all []argument) {
 			continue
 		}
 		doc, isString := c.document(call)
-		if isString && c.Format == Responses && !bytes.HasPrefix(rawjson.Trim(doc), []byte("{")) { // the input of a custom tool
+		if isString && c.Format == Responses && !bytes.HasPrefix(rawjson.Trim(doc), []byte("{")) {
+			// The input of a custom tool.
 			if text := string(doc); rawjson.Chars(text) >= minArgument {
 				all = append(all, argument{call: k, text: text})
 			}

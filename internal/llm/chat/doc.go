@@ -12,7 +12,8 @@
 // [Conversation.Jobs] lists the results to send pruned. [Conversation.Prune] prunes one for the
 // purpose of its call (goal.go) and lists the names in the removed text (names.go). Lines that an
 // earlier result shows become references (repeats.go). Long strings in the model's own calls may be
-// cut as well (arguments.go). [Decide] then chooses the old results to mask: by the turns since then (turns.go), without errors (errors.go),
+// cut as well (arguments.go). [Decide] then chooses the old results to mask: by the turns since
+// then (turns.go), without errors (errors.go),
 // and under the priced strategy by package bill. The [Plan] it returns writes the body to send and
 // the Record to store.
 //

@@ -154,7 +154,7 @@ func showing(text, sent string) shown {
 	return s
 }
 
-// findGone finds the lines that a pruned form lacks. What is left of the others is in order.
+// findGone finds the lines that a pruned form lacks. The others are in order.
 func (s *shown) findGone() {
 	s.gone = slices.Repeat([]bool{true}, s.lines.Len()+1)
 	at := 1
