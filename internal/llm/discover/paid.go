@@ -70,7 +70,8 @@ func (l *ledger) read(r io.Reader, passed func(int)) error {
 	}
 }
 
-// line takes a line of a transcript of Claude Code or of a rollout of Codex. Most lines tell no usage and are not parsed.
+// line takes a line of a transcript of Claude Code or of a rollout of Codex. Most lines tell no
+// usage and are not parsed.
 func (l *ledger) line(line []byte) {
 	has := func(name string) bool { return bytes.Contains(line, []byte(name)) }
 	switch {

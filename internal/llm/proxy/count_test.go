@@ -79,9 +79,9 @@ func TestTheProviderCountsTheRequestWithoutCuts(t *testing.T) {
 		t.Errorf("reported %+v for a request of %d tokens", c, len(body)/4)
 	}
 	var said struct {
-		Msg                 string
-		Told, Counted, Sent float64
-		Difference          float64
+		Told       float64 `json:"told"`
+		Counted    float64 `json:"counted"`
+		Difference float64 `json:"difference"`
 	}
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, "prompt counted") {

@@ -29,7 +29,7 @@ func (p *Proxy) armOf(conv *chat.Conversation, past *chat.Past) Arm {
 		return ""
 	}
 	root := conv.Root()
-	slices.Reverse(root[:]) // other bits than those that choose what is counted
+	slices.Reverse(root[:]) // other bits than those of the sample
 	switch {
 	case shareOf(root) >= share:
 		return ArmCut

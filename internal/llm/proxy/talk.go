@@ -7,14 +7,16 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// A talk is a conversation without a tool result. Nothing of it can be cut, so only its cost has to be remembered: one value, under the key that all
-// lanes share, written when the answer is there or the provider lets us wait for it. The value is the record's key, a zero byte and the record.
+// A talk is a conversation without a tool result. Nothing of it can be cut, so only its cost is
+// remembered: one value, under the key that all lanes share. It is written when the answer is there,
+// or while the provider lets us wait for it. The value is the record's key, a zero byte and the
+// record.
 
 func isTalk(conv *chat.Conversation) bool {
 	return conv.Thread == chat.NoThread && conv.Talk() == len(conv.Messages)
 }
 
-// talkWrites lists what is written down of a talk.
+// talkWrites lists the writes of a talk.
 func (l *lane) talkWrites(r *chat.Record) ([]write, error) {
 	b, err := r.AppendBinary(append([]byte(l.record), 0))
 	return []write{{key: l.last, value: b}}, err
@@ -53,7 +55,8 @@ func (l *lane) talkAt(ctx context.Context, place chat.Place, wait bool) (own, si
 	return nil, r
 }
 
-// touchLate lists what is written of a talk's time, once, with its record. The record of a first request tells it by itself.
+// touchLate returns the write of a talk's time, once, with its record. The record of a first request
+// tells it by itself.
 func (x *exchange) touchLate(now int64) []write {
 	if !x.lane.talk || x.byMessagesAlone() || x.ahead.written || !x.past.IsSeen() {
 		return nil
