@@ -95,12 +95,10 @@ func (w world) approveServers(ctx context.Context, cfg *config.Config, ids []str
 		}
 		fmt.Fprintf(w.out, "approved %s\n", id)
 	}
-	c, err := w.reach(ctx, daemonFlags{})
-	if err != nil {
-		return nil // none runs: it starts with the program
-	}
-	if _, err := c.do(ctx, http.MethodPost, "/reload", nil); err != nil {
-		return fmt.Errorf("approved, but the running program did not reload: %w", err)
+	if c, err := w.reach(ctx, daemonFlags{}); err == nil { // else it starts with the program
+		if _, err := c.do(ctx, http.MethodPost, "/reload", nil); err != nil {
+			return fmt.Errorf("approved, but the running program did not reload: %w", err)
+		}
 	}
 	return nil
 }

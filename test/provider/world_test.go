@@ -649,10 +649,10 @@ func TestTheBillIsTrue(t *testing.T) {
 					t.Parallel()
 					for seed := range max(*seeds, 1) {
 						w := newWorld(t, terms, func(o *proxy.Options) {
-							if (i+j+int(seed))%3 > 0 { //nolint:gosec // a small number
+							if (i+j+int(seed))%3 > 0 {
 								o.Pruning.Arguments = chat.ArgumentsOn
 							}
-							o.Pruning.Repeats = (i+j+int(seed))%4 > 0 //nolint:gosec // a small number
+							o.Pruning.Repeats = (i+j+int(seed))%4 > 0
 						})
 						w.ruler.Split, w.most = provider.Tokenizers[split], most
 						w.play(stories[story], 100*seed+1)

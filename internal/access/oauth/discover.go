@@ -121,7 +121,7 @@ func LacksScope(challenge string) bool {
 // withScopes returns all scopes of several lists, each once.
 func withScopes(lists ...string) string {
 	var all []string
-	for _, scope := range strings.Fields(strings.Join(lists, " ")) {
+	for scope := range strings.FieldsSeq(strings.Join(lists, " ")) {
 		if !slices.Contains(all, scope) {
 			all = append(all, scope)
 		}

@@ -1,6 +1,10 @@
 package chat
 
-import "secateur/internal/prune"
+import (
+	"slices"
+
+	"secateur/internal/prune"
+)
 
 // referred lists the results that the sent form of a result refers to.
 func (c *Conversation) referred(result int, sent string) (earlier []int) {
@@ -31,7 +35,7 @@ func (p *Plan) pin() {
 // unmaskReferred undoes the masks of results that an unmasked one refers to, the last one first:
 // references go backward.
 func (p *Plan) unmaskReferred() {
-	for i := len(p.kinds) - 1; i >= 0; i-- {
+	for i := range slices.Backward(p.kinds) {
 		if p.kinds[i] != Pruned {
 			continue
 		}

@@ -35,7 +35,7 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 		page, err = named.Page(l, ask, a.now.PageSize)
 	} else {
 		page, err = named.PageOf(l, ask, a.now.PageSize, func(server, original string) bool {
-			return a.lists(l, server, original) && !(hidesTasks && lists.NeedsTask(server, original))
+			return a.lists(l, server, original) && (!hidesTasks || !lists.NeedsTask(server, original))
 		})
 		info.Scope = "" // it is for this client alone
 	}

@@ -35,8 +35,10 @@ func TestServersThatHaveNotStartedAreNamed(t *testing.T) {
 		c.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, n))
 		var answer struct {
 			Result struct {
-				Tools []struct{ Name string } `json:"tools"`
-				Meta  map[string][]string     `json:"_meta"`
+				Tools []struct {
+					Name string `json:"name"`
+				} `json:"tools"`
+				Meta map[string][]string `json:"_meta"`
 			} `json:"result"`
 		}
 		changed := false
