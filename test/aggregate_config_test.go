@@ -89,7 +89,7 @@ func TestAggregateCutsAndRecovers(t *testing.T) {
 		c.open()
 		got := c.tool("files::read_text_file", fmt.Sprintf(`{"path":%q}`, file))
 		_, rest, found := strings.Cut(got, " id=prn_")
-		if !found || len(got) > 21_000 || !strings.Contains(got, fmt.Sprintf("original_chars=%d", text.Len())) {
+		if !found || len(got) > 21_000 || !strings.Contains(got, fmt.Sprintf("⟦PRUNED chars 10000-%d", text.Len()-10_000)) {
 			t.Fatalf("%s: %d characters, no marker with an id: %.200s", version, len(got), got[min(len(got), 9_900):])
 		}
 		id := "prn_" + rest[:26]

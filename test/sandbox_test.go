@@ -18,7 +18,6 @@ func TestRealServersWorkInTheirSandbox(t *testing.T) {
 	if confine.Detect().ABI == 0 {
 		lack(t, "this kernel has no Landlock")
 	}
-	t.Parallel()
 	root := t.TempDir()
 	home, docs := filepath.Join(root, "home"), filepath.Join(root, "home", "docs")
 	for _, dir := range []string{filepath.Join(home, "work"), docs} {

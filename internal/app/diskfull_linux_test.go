@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -60,12 +59,12 @@ func checkFullDisk(t *testing.T, dir string) {
 		}
 		return func() { _ = os.Remove(ballast) }
 	}
-	begin := func(state, text string) (a *App, log *bytes.Buffer) {
+	begin := func(state, text string) (a *App, log *lockedBuffer) {
 		cfg, mistakes := config.Load("c.toml", []byte(text), config.Options{})
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
 		}
-		log = &bytes.Buffer{}
+		log = &lockedBuffer{}
 		a, err := New(Options{Config: cfg, StateDir: filepath.Join(dir, state), Log: slog.New(slog.NewTextHandler(log, nil))})
 		if err != nil {
 			t.Fatalf("%s: %v", state, err)
@@ -81,8 +80,8 @@ func checkFullDisk(t *testing.T, dir string) {
 		if kind := a.store.Stats().Kind; kind != "memory" {
 			t.Errorf("%s: the store is a %s", state, kind)
 		}
-		if said := strings.Contains(log.String(), "in memory"); said != (state != "memory") {
-			t.Errorf("%s: the log says %s", state, log)
+		if said := log.take(); strings.Contains(said, "in memory") != (state != "memory") {
+			t.Errorf("%s: the log says %s", state, said)
 		}
 		if err := a.close(); err != nil {
 			t.Errorf("%s: %v", state, err)
@@ -99,8 +98,8 @@ func checkFullDisk(t *testing.T, dir string) {
 	if !strings.Contains(answer, `"state": "full"`) || !strings.Contains(answer, "free space on the disk") {
 		t.Errorf("/readyz: %s", answer)
 	}
-	if !strings.Contains(log.String(), "free space on the disk") || strings.Contains(log.String(), "max_bytes, or") {
-		t.Errorf("the log: %s", log)
+	if said := log.take(); !strings.Contains(said, "free space on the disk") || strings.Contains(said, "max_bytes, or") {
+		t.Errorf("the log: %s", said)
 	}
 	free()
 	if _, err := a.store.Put(t.Context(), "", "a short text"); err != nil {

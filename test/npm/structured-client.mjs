@@ -10,7 +10,7 @@ await client.connect(new StreamableHTTPClientTransport(new URL(url)));
 const { tools } = await client.listTools(); // from here on results are checked
 const name = "files::read_text_file";
 const result = await client.callTool({ name, arguments: { path } });
-const id = (text) => text.match(/ id=(prn_\w+)\]/)?.[1];
+const id = (text) => text.match(/ id=(prn_\w+)/)?.[1];
 const structured = result.structuredContent.content;
 
 const langchain = new MultiServerMCPClient({ mcpServers: { secateur: { transport: "http", url } } });

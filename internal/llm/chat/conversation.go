@@ -1,6 +1,10 @@
 package chat
 
-import "secateur/internal/rawjson"
+import (
+	"sync/atomic"
+
+	"secateur/internal/rawjson"
+)
 
 // MaxDepth is the maximum nesting of a request.
 const MaxDepth = 1000
@@ -19,14 +23,14 @@ type Conversation struct {
 	adds bool  // it may append to the shared array
 	// Start of the message list in Body: the offsets in Messages are relative to it.
 	list    int
-	model   span    // the model's value with its quotes; empty: none
-	tools   Key     // everything else by which a provider may separate its caches
-	extra   size    // size of that
-	barrier Barrier // the request's own restrictions on changes
-	marks   marks   // for the cache, outside of the messages
-	marked  bool    // the cache stores only what is marked
-	sizes   *sizes  // of contents, computed on demand
-	sized   bool    // they were computed
+	model   span        // the model's value with its quotes; empty: none
+	tools   Key         // everything else by which a provider may separate its caches
+	extra   size        // size of that
+	barrier Barrier     // the request's own restrictions on changes
+	marks   marks       // for the cache, outside of the messages
+	marked  bool        // the cache stores only what is marked
+	sizes   *sizes      // of contents, computed on demand
+	sized   atomic.Bool // they were computed
 	// Digests of every prefix, from none of the messages to all; computed on demand.
 	chain   []digest
 	related *results // results with their calls; computed on demand

@@ -106,7 +106,7 @@ func (m *Message) contentSize(list []byte) size {
 
 // whole returns the size of a message as the client sent it.
 func (c *Conversation) whole(i int) bill.Size {
-	if !c.sized {
+	if !c.sized.Load() {
 		c.measure()
 	}
 	var whole bill.Size
@@ -130,12 +130,16 @@ func (c *Conversation) wholeTo(to *bill.Size, i int) {
 func (c *Conversation) measure() {
 	c.sizes.mu.Lock()
 	defer c.sizes.mu.Unlock()
+	if c.sized.Load() { // by another goroutine
+		return
+	}
 	known := c.sizes.of
 	all := append(make([]size, 0, len(c.Messages)), known...)
 	for i := len(known); i < len(c.Messages); i++ {
 		all = append(all, c.Messages[i].contentSize(c.List()))
 	}
-	c.sizes.of, c.sized = all, true
+	c.sizes.of = all
+	c.sized.Store(true)
 }
 
 // Tokens estimates a provider's token count for the conversation as the client sent it.
@@ -160,7 +164,7 @@ func (c *Conversation) unmeasured(known int) (n int) {
 
 // Unmeasured returns how many bytes of contents must be examined before the plan's cost is known.
 func (p *Plan) Unmeasured() (n int) {
-	if p.c.sized {
+	if p.c.sized.Load() {
 		return 0
 	}
 	return p.c.unmeasured(len(p.c.sizes.first(len(p.c.Messages))))
@@ -180,7 +184,7 @@ func (p *Plan) sizeTo(to *bill.Size, i int) {
 		*to = p.size(i, p.kinds[i])
 		return
 	}
-	if !p.c.sized {
+	if !p.c.sized.Load() {
 		p.c.measure()
 	}
 	p.c.wholeTo(to, i)

@@ -102,9 +102,8 @@ func (s *clientConn) recoverTool(c *client, now *live, server string) string {
 	return s.opt.Pool.Names().ToolName(c.name, c.asked, server, mask.RecoverTool)
 }
 
-// initializeOnly is the one server's own result, in its version or an older one of the client.
-// Of a server that says
-// nothing in time it is ours: it may have anything.
+// initializeOnly is the one server's own result, in its version or an older one of the client. If
+// the server says nothing in time, the result is ours: it may have anything.
 func (s *clientConn) initializeOnly(ctx context.Context, c *client, a request) reply {
 	peer, failed := s.peerInTime(ctx, c)
 	switch {
@@ -114,7 +113,7 @@ func (s *clientConn) initializeOnly(ctx context.Context, c *client, a request) r
 		return s.initializeAs(ctx, c, a, nil)
 	}
 	agreed := c.version
-	if peer.Era == era.Legacy && peer.Protocol < agreed {
+	if peer.Era == era.Legacy && peer.Protocol < agreed && era.IsLegacy(peer.Protocol) {
 		agreed = peer.Protocol // the messages are the server's own
 	}
 	version := rawjson.AppendQuoted(nil, agreed)
