@@ -345,7 +345,7 @@ var stories = map[string]func(w *world, seed uint64){
 			k.turn()
 		}
 	},
-	"files written": func(w *world, seed uint64) {
+	"written files": func(w *world, seed uint64) {
 		k := newTalk("written", seed)
 		w.within = 0.04 // most of it are arguments, which are measured less exactly than results
 		for i := range 40 {
@@ -357,7 +357,7 @@ var stories = map[string]func(w *world, seed uint64){
 			k.write(400 + 3000*(i%4))
 		}
 	},
-	"the same lines again": func(w *world, seed uint64) {
+	"written lines again": func(w *world, seed uint64) {
 		k := newTalk("lines", seed)
 		file := strings.SplitAfter(k.result(6000), "\n")
 		for i := range 30 {
