@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,7 +13,6 @@ import (
 	"secateur/internal/access/limit"
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/ops/events"
-	"secateur/internal/rawjson"
 )
 
 // Options configure a Control.
@@ -157,17 +155,6 @@ type Refusal struct {
 	Limit *limit.Refusal // nil: not a limit
 	Pin   Pin            // the problem with its definition; "": none
 }
-
-// Pin is the reason why strict pins hold a tool back. Callers see it.
-type Pin string
-
-// The reasons.
-const (
-	PinChanged  Pin = "pin_changed"  // the definition is new or changed, and not approved
-	PinUnlisted Pin = "pin_unlisted" // its server does not list it; answered as an unknown name
-	// the server's tools changed or it restarted, and it does not list them
-	PinUnchecked Pin = "pin_unchecked"
-)
 
 // Hides reports whether the response must look like one for an unknown name.
 func (r *Refusal) Hides() bool { return r.Limit == nil && r.Rule == "" && r.Pin == "" }
@@ -333,137 +320,6 @@ func (c *Control) counted(ctx context.Context, p *access.Principal, t access.Tar
 	return no
 }
 
-// Hidden returns the refusal for a denied target that was found in a list. It looks like an unknown
-// name and does not count against limits. It returns nil if Ask must decide.
-func (c *Control) Hidden(ctx context.Context, p *access.Principal, method string, targets ...access.Target) *Refusal {
-	if c == nil || c.rules == nil || c.explains(p) {
-		return nil
-	}
-	for _, t := range targets {
-		if d := c.rules.Decide(p, t); !d.Allowed {
-			return c.denied(ctx, p, t, method, d.Rule)
-		}
-	}
-	return nil
-}
-
-// AskSeen is Ask for calls that only need the caller to see the server. Limits apply.
-func (c *Control) AskSeen(ctx context.Context, p *access.Principal, method string, t access.Target) (Permit, *Refusal) {
-	if c == nil {
-		return Permit{}, nil
-	}
-	grant, over := c.specific.Take(ctx, limit.Call{Principal: p, Target: t})
-	if over != nil {
-		return Permit{}, c.limited(ctx, p, t, method, over)
-	}
-	permit := Permit{c: c, ctx: ctx, p: p, target: t, method: method, grant: grant}
-	if strings.HasPrefix(method, "tasks/") { // results of earlier calls
-		permit.Redact = c.rules.About(p, t.Door, t.Server)
-	}
-	return permit, nil
-}
-
-// Sees reports whether the caller might use anything of a server, by the rules and by the known
-// lists.
-func (c *Control) Sees(p *access.Principal, door access.Door, server string) bool {
-	if c == nil || c.rules == nil {
-		return true
-	}
-	if !c.rules.Sees(p, door, server) {
-		return false
-	}
-	// resources need not be listed
-	if c.lastListed == nil || !c.rules.Denies(p, door, server) || c.rules.AllowsResources(p, door, server) {
-		return true
-	}
-	lists, whole := c.lastListed(server)
-	return !whole || c.seesSome(p, door, lists)
-}
-
-// seesSome reports whether the caller may use something that a server lists. A server with empty
-// lists may offer anything.
-func (c *Control) seesSome(p *access.Principal, door access.Door, lists catalog.ServerLists) bool {
-	empty := true
-	for l, original := range lists.All() {
-		empty = false
-		if c.rules.Decide(p, ListTarget(door, lists.Server, l, original)).Allowed {
-			return true
-		}
-	}
-	return empty
-}
-
-// MayKnow reports whether a caller may know that a server exists. Either it might use something of
-// it, or it may learn which rule hides it.
-func (c *Control) MayKnow(p *access.Principal, door access.Door, server string) bool {
-	return c.Sees(p, door, server) || c.explains(p)
-}
-
-// Unseen returns the refusal for a server that the caller does not see.
-func (c *Control) Unseen(ctx context.Context, p *access.Principal, t access.Target, method string) *Refusal {
-	return c.denied(ctx, p, t, method, c.rules.Decide(p, t).Rule)
-}
-
-// Lists reports whether the caller may see a thing in a list.
-func (c *Control) Lists(p *access.Principal, t access.Target) bool {
-	if c == nil || c.isOff(t) || !c.rules.Decide(p, t).Allowed {
-		return c == nil
-	}
-	l, ok := listOf(t.Kind)
-	return c.held == nil || !ok || c.holds(t.Server, l, t.Name) == ""
-}
-
-// ListsItem is Lists for an item of a server's list, by the server's own name for it.
-func (c *Control) ListsItem(p *access.Principal, door access.Door, server string, l catalog.List, original string) bool {
-	if c == nil {
-		return true
-	}
-	t := ListTarget(door, server, l, original)
-	return !c.isOff(t) && c.rules.Decide(p, t).Allowed && (c.held == nil || c.held(server, l, original) == "")
-}
-
-// listOf returns the list that contains things of a kind.
-func listOf(k access.TargetKind) (l catalog.List, ok bool) {
-	switch k {
-	case access.KindTool:
-		return catalog.Tools, true
-	case access.KindPrompt:
-		return catalog.Prompts, true
-	case access.KindResource:
-		return catalog.Resources, true
-	default:
-		return 0, false
-	}
-}
-
-// Filters reports whether lists may differ between callers or hold things back.
-func (c *Control) Filters() bool {
-	return c != nil && (c.rules != nil || c.held != nil || c.off != nil)
-}
-
-// NoteList receives a list that a server sent to a caller directly.
-func (c *Control) NoteList(ctx context.Context, server string, l catalog.List, result []byte) {
-	if c == nil || c.listed == nil {
-		return
-	}
-	if page, err := catalog.ReadPage(l, result); err == nil {
-		c.listed(ctx, server, l, page.Items)
-	}
-}
-
-// HoldsInstructions receives a server's instructions and reports whether they are held back.
-func (c *Control) HoldsInstructions(ctx context.Context, server, text string) bool {
-	return c != nil && c.instructions != nil && c.instructions(ctx, server, text)
-}
-
-// Greeting removes held-back instructions from the result of a server's handshake.
-func (c *Control) Greeting(ctx context.Context, server string, result []byte) []byte {
-	if c.HoldsInstructions(ctx, server, rawjson.GetText(result, "instructions")) {
-		return rawjson.Remove(result, "instructions")
-	}
-	return result
-}
-
 // unknownIDs is the number of unknown original ids that a principal may request per minute.
 const unknownIDs = 60
 
@@ -527,40 +383,6 @@ func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Targ
 // explains reports whether a caller may learn which rule refused them.
 func (c *Control) explains(p *access.Principal) bool {
 	return p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) })
-}
-
-// pinned refuses a thing whose definition was not approved, or cannot be compared with the pin.
-func (c *Control) pinned(ctx context.Context, p *access.Principal, t access.Target, method string, by Lister) *Refusal {
-	l, ok := listOf(t.Kind)
-	if c.held == nil || !ok {
-		return nil
-	}
-	why := c.holds(t.Server, l, t.Name)
-	if why != PinChanged && by != nil { // a changed pin waits for approval, not for the list
-		err := by.Settle(ctx, t.Server, l)
-		why = c.holds(t.Server, l, t.Name)
-		if err != nil && l != catalog.Resources { // a resource need not be listed
-			why = PinUnchecked
-		}
-	}
-	switch why {
-	case "":
-		return nil
-	case PinUnlisted:
-		why = "" // answered as an unknown name
-	}
-	c.refusals.WithLabelValues(string(t.Door), "acl", "pins").Inc()
-	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: "pins"})
-	return &Refusal{Target: t, Method: method, Pin: why}
-}
-
-// holds is c.held for a name in a call. A completion names a template like a resource.
-func (c *Control) holds(server string, l catalog.List, name string) Pin {
-	why := c.held(server, l, name)
-	if why == "" && l == catalog.Resources {
-		return c.held(server, catalog.Templates, name)
-	}
-	return why
 }
 
 func (c *Control) limited(ctx context.Context, p *access.Principal, t access.Target, method string, over *limit.Refusal) *Refusal {
